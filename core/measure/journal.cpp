@@ -1,0 +1,239 @@
+#include "measure/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "base/file.hpp"
+
+namespace ulpscope {
+namespace {
+
+// A journal is read whole at the start of a resumed run; this bounds what a damaged one can cost.
+constexpr uint64_t kMaxJournalBytes = uint64_t{4} << 30;
+constexpr std::string_view kSchema = "ulpscope.journal/1";
+
+using Json = nlohmann::json;
+
+// The fixed-size part of a row's metrics, as its bytes are written.
+struct StoredMetrics {
+  PairSums sums;
+  uint64_t hashes[4];
+  uint64_t crc_mismatch_target, crc_mismatch_golden;
+};
+static_assert(std::is_trivially_copyable_v<StoredMetrics> && std::is_trivially_copyable_v<PeerSums>);
+
+template <class T>
+void append_hex(std::string& out, const T& value) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<unsigned char, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  for (const unsigned char byte : bytes) {
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  }
+}
+
+int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
+
+template <class T>
+bool read_hex(std::string_view text, T& value) {
+  if (text.size() != 2 * sizeof(T)) return false;
+  std::array<unsigned char, sizeof(T)> bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+    if (high < 0 || low < 0) return false;
+    bytes[i] = static_cast<unsigned char>(high * 16 + low);
+  }
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  return true;
+}
+
+std::string entry_line(const Journal::Entry& entry) {
+  StoredMetrics stored;
+  std::memset(&stored, 0, sizeof(stored));
+  stored.sums = entry.metrics->sums;
+  stored.hashes[0] = entry.metrics->hash_target[0];
+  stored.hashes[1] = entry.metrics->hash_target[1];
+  stored.hashes[2] = entry.metrics->hash_golden[0];
+  stored.hashes[3] = entry.metrics->hash_golden[1];
+  stored.crc_mismatch_target = entry.metrics->crc_mismatch_target ? 1 : 0;
+  stored.crc_mismatch_golden = entry.metrics->crc_mismatch_golden ? 1 : 0;
+  std::string line = fmt::format("{{\"row\":{},\"metrics\":\"", entry.row);
+  append_hex(line, stored);
+  if (entry.metrics->peer) {
+    line += "\",\"peer\":\"";
+    append_hex(line, *entry.metrics->peer);
+  }
+  return line += "\"}\n";
+}
+
+// The row and metrics of a line; nothing when it is torn.
+std::optional<std::pair<int64_t, DataMetrics>> read_entry(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("row") || !json["row"].is_number_integer()) return std::nullopt;
+  const auto text = [&](const char* member) {
+    const auto found = json.find(member);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  StoredMetrics stored;
+  if (!read_hex(text("metrics"), stored)) return std::nullopt;
+  DataMetrics metrics;
+  metrics.sums = stored.sums;
+  metrics.hash_target[0] = stored.hashes[0];
+  metrics.hash_target[1] = stored.hashes[1];
+  metrics.hash_golden[0] = stored.hashes[2];
+  metrics.hash_golden[1] = stored.hashes[3];
+  metrics.crc_mismatch_target = stored.crc_mismatch_target != 0;
+  metrics.crc_mismatch_golden = stored.crc_mismatch_golden != 0;
+  if (json.contains("peer")) {
+    metrics.peer.emplace();
+    if (!read_hex(text("peer"), *metrics.peer)) return std::nullopt;
+  }
+  return std::pair(json["row"].get<int64_t>(), std::move(metrics));
+}
+
+std::string path_in(const std::string& folder) { return folder + "/" + Journal::kFileName; }
+
+Error io_error(const std::string& path) { return {Code::io, path + ": " + std::strerror(errno)}; }
+
+Status write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error(Journal::kFileName);
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+std::string header_line(const JournalHeader& header) {
+  Json json = {{"schema", kSchema},
+               {"identity", header.identity},
+               {"command", header.command},
+               {"metrics_bytes", sizeof(StoredMetrics)},
+               {"peer_bytes", sizeof(PeerSums)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<JournalHeader> parse_header(const std::string& path, std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  const auto expected = [&](const char* what) { return Error{Code::format, path + ": line 1: " + what}; };
+  if (!json.is_object() || json.value("schema", "") != kSchema) return expected("not a journal of this program");
+  if (json.value("metrics_bytes", uint64_t{0}) != sizeof(StoredMetrics) ||
+      json.value("peer_bytes", uint64_t{0}) != sizeof(PeerSums))
+    return expected("written by another version of this program");
+  if (!json.contains("identity") || !json["identity"].is_string() || !json.contains("command") || !json["command"].is_array())
+    return expected("identity or command is missing");
+  JournalHeader header{json["identity"].get<std::string>(), {}};
+  for (const Json& word : json["command"]) {
+    if (!word.is_string()) return expected("command holds something that is not text");
+    header.command.push_back(word.get<std::string>());
+  }
+  return header;
+}
+
+Result<std::string> read_journal(const std::string& folder) {
+  ULPSCOPE_ASSIGN(const File file, File::open(path_in(folder)));
+  return file.read_text(kMaxJournalBytes);
+}
+
+}  // namespace
+
+Result<Journal> Journal::create(const std::string& folder, const JournalHeader& header) {
+  const std::string path = path_in(folder);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return io_error(path);
+  Journal journal(fd);
+  ULPSCOPE_TRY(write_all(fd, header_line(header)));
+  return journal;
+}
+
+Result<JournalHeader> Journal::read_header(const std::string& folder) {
+  ULPSCOPE_ASSIGN(const std::string text, read_journal(folder));
+  return parse_header(path_in(folder), std::string_view(text).substr(0, text.find('\n')));
+}
+
+Result<Journal> Journal::resume(const std::string& folder, const JournalHeader& header) {
+  const std::string path = path_in(folder);
+  ULPSCOPE_ASSIGN(const std::string text, read_journal(folder));
+  std::string_view rest = text;
+  size_t end = rest.find('\n');
+  ULPSCOPE_ASSIGN(const JournalHeader found, parse_header(path, rest.substr(0, end)));
+  if (found.identity != header.identity)
+    return Error{Code::usage, path + ": belongs to a comparison of other dumps or with other options"};
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return io_error(path);
+  Journal journal(fd);
+  uint64_t whole = 0;  // bytes up to the end of the last whole line
+  while (end != std::string_view::npos) {
+    whole += end + 1;
+    rest.remove_prefix(end + 1);
+    end = rest.find('\n');
+    if (end == std::string_view::npos) break;
+    auto entry = read_entry(rest.substr(0, end));
+    if (!entry) break;
+    journal.finished_.insert_or_assign(entry->first, std::move(entry->second));
+  }
+  if (::ftruncate(fd, static_cast<off_t>(whole)) != 0) return io_error(path);
+  return journal;
+}
+
+Journal::Journal(Journal&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), finished_(std::move(other.finished_)) {}
+
+Journal::~Journal() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Status Journal::append(const std::vector<Entry>& entries) {
+  std::string lines;
+  for (const Entry& entry : entries) lines += entry_line(entry);
+  const std::lock_guard lock(write_mutex_);
+  return write_all(fd_, lines);
+}
+
+std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden, std::string_view options_text) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  const auto add = [&](std::string_view text) {
+    const uint64_t size = text.size();
+    XXH3_128bits_update(&state, &size, sizeof(size));
+    XXH3_128bits_update(&state, text.data(), text.size());
+  };
+  const auto add_number = [&](auto number) { XXH3_128bits_update(&state, &number, sizeof(number)); };
+  for (const DumpIndex* index : {&target, &golden}) {
+    add(index->path());
+    for (const OpRow& op : index->ops()) {
+      add(index->text(op.name));
+      add_number(op.step);
+      add_number(op.rank);
+      add(index->text(op.attributes));
+    }
+    for (const TensorRow& tensor : index->tensors()) {
+      add(index->text(tensor.path));
+      add_number(tensor.dtype);
+      for (const int64_t dim : index->shape(tensor.shape)) add_number(dim);
+      add(index->text(tensor.data_file));
+      add_number(tensor.data_offset);
+      add_number(tensor.data_size);
+      add(index->text(tensor.digest));
+      for (const double value : {tensor.stats.max, tensor.stats.min, tensor.stats.mean, tensor.stats.l2norm}) add_number(value);
+    }
+  }
+  add(options_text);
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,270 @@
+#include "measure/measure.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "measure/data_task.hpp"
+
+namespace ulpscope {
+namespace {
+
+// Op pairs whose rows are judged by one task.
+constexpr int64_t kJudgeBatch = 256;
+
+void add_message(ResultRow& row, std::string_view text) {
+  if (!row.message.empty()) row.message += "; ";
+  row.message += text;
+}
+
+// Collects what the passes find. finished and failed write only to the slot of their own row.
+class Collector final : public PassSink {
+ public:
+  Collector(ResultTable& table, Diagnostics& diagnostics, Journal* journal, MeasureListener* listener)
+      : table_(table), diagnostics_(diagnostics), journal_(journal), listener_(listener) {}
+
+  // The slot of each row that is to be measured must be there before a pass starts.
+  void add_slot(int64_t row) {
+    table_.rows[static_cast<size_t>(row)].metrics = static_cast<int64_t>(table_.data_metrics.size());
+    table_.data_metrics.emplace_back();
+  }
+
+  void finished(int64_t row, DataMetrics&& metrics) override {
+    slot(row) = std::move(metrics);
+    const std::lock_guard lock(finished_mutex_);
+    finished_rows_.push_back(row);
+  }
+
+  void failed(int64_t row, const Error& error) override {
+    ResultRow& result = table_.rows[static_cast<size_t>(row)];
+    result.mode = Mode::none;
+    result.absent = Absent::bad;
+    result.unreadable = true;
+    result.metrics = -1;
+    add_message(result, error.message);
+    const std::lock_guard lock(finished_mutex_);
+    failed_rows_.emplace_back(row, error);
+  }
+
+  // Workers finish in any order; reports list what went wrong in the order of the rows.
+  void diagnose_failures() {
+    std::sort(failed_rows_.begin(), failed_rows_.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [row, error] : failed_rows_) diagnostics_.add(Severity::error, error, row_name(row));
+    failed_rows_.clear();
+  }
+
+  const DataMetrics* first_pass(int64_t row) const override {
+    const int64_t at = table_.rows[static_cast<size_t>(row)].metrics;
+    return at < 0 ? nullptr : &table_.data_metrics[static_cast<size_t>(at)];
+  }
+
+  void advanced(int64_t rows, uint64_t bytes) override {
+    if (listener_ != nullptr) listener_->advanced(rows, bytes);
+  }
+
+  void task_done(int) override {
+    if (journal_ == nullptr) return;
+    std::vector<Journal::Entry> entries;
+    {
+      const std::lock_guard lock(finished_mutex_);
+      for (const int64_t row : finished_rows_) entries.push_back({row, first_pass(row)});
+      finished_rows_.clear();
+    }
+    if (entries.empty()) return;
+    if (const Status written = journal_->append(entries); !written.ok()) {
+      const std::lock_guard lock(finished_mutex_);
+      if (!journal_error_) journal_error_ = written.error();
+    }
+  }
+
+  const std::optional<Error>& journal_error() const { return journal_error_; }
+
+  std::string row_name(int64_t row) const {
+    const ItemPair& pair = table_.rows[static_cast<size_t>(row)].pair;
+    const bool on_target = pair.target != kNoIndex;
+    const DumpIndex& index = on_target ? *table_.target : *table_.golden;
+    const ItemId item = on_target ? pair.target : pair.golden;
+    return std::string(index.text(index.ops()[index.items()[item].op].name)) + " " + index.item_name(item);
+  }
+
+ private:
+  DataMetrics& slot(int64_t row) {
+    return table_.data_metrics[static_cast<size_t>(table_.rows[static_cast<size_t>(row)].metrics)];
+  }
+
+  ResultTable& table_;
+  Diagnostics& diagnostics_;
+  Journal* journal_;
+  MeasureListener* listener_;
+  std::mutex finished_mutex_;  // guards the members below
+  std::vector<int64_t> finished_rows_;
+  std::vector<std::pair<int64_t, Error>> failed_rows_;
+  std::optional<Error> journal_error_;
+};
+
+// Decides for each row what there is to compare; gathers the rows whose elements are to be measured.
+class Planner {
+ public:
+  Planner(ResultTable& table, const MeasureOptions& options, Diagnostics& diagnostics)
+      : table_(table), target_(*table.target), golden_(*table.golden), chooser_(target_, golden_, options.data),
+        diagnostics_(diagnostics) {}
+
+  std::vector<DataPair> plan() {
+    table_.rows.resize(table_.pairs.items.size());
+    for (size_t i = 0; i < table_.rows.size(); ++i) {
+      table_.rows[i].pair = table_.pairs.items[i];
+      plan_row(static_cast<int64_t>(i));
+    }
+    std::stable_sort(pairs_.begin(), pairs_.end(),
+                     [](const DataPair& a, const DataPair& b) { return a.size_bytes > b.size_bytes; });
+    return std::move(pairs_);
+  }
+
+ private:
+  void plan_row(int64_t number) {
+    ResultRow& row = table_.rows[static_cast<size_t>(number)];
+    const ItemPair& pair = row.pair;
+    if (pair.target == kNoIndex || pair.golden == kNoIndex) return;
+    const TensorId target = target_.items()[pair.target].tensor, golden = golden_.items()[pair.golden].tensor;
+    if (target == kNoIndex || golden == kNoIndex) {
+      row.mode = Mode::value;
+      return;
+    }
+    ModeChoice choice = chooser_.choose(pair);
+    row.mode = choice.mode;
+    row.absent = choice.absent;
+    row.unreadable = choice.unreadable;
+    row.message = std::move(choice.message);
+    if (row.unreadable) diagnostics_.add({Severity::error, Code::format, row_name(row), row.message});
+    if (row.mode == Mode::data) plan_data(number);
+  }
+
+  std::string row_name(const ResultRow& row) const {
+    return std::string(target_.text(target_.ops()[target_.items()[row.pair.target].op].name)) + " " +
+           target_.item_name(row.pair.target);
+  }
+
+  void plan_data(int64_t number) {
+    ResultRow& row = table_.rows[static_cast<size_t>(number)];
+    const Merge* merge = row.pair.merge < 0 ? nullptr : &table_.pairs.merges[static_cast<size_t>(row.pair.merge)];
+    auto target = side_shape(target_, row.pair.target, merge != nullptr && merge->target_side ? merge : nullptr);
+    auto golden = side_shape(golden_, row.pair.golden, merge != nullptr && !merge->target_side ? merge : nullptr);
+    if (!target.ok() || !golden.ok()) {
+      const Error& error = target.ok() ? golden.error() : target.error();
+      row.mode = Mode::none;
+      row.absent = Absent::bad;
+      row.unreadable = true;
+      add_message(row, error.message);
+      diagnostics_.add(Severity::error, error, row_name(row));
+      return;
+    }
+    if (target->shape != golden->shape) {
+      if (squeezed(target->shape) != squeezed(golden->shape)) return;  // no metrics: judged by the shapes
+      row.squeezed = true;
+    }
+    DataPair pair{number, std::move(target).value(), std::move(golden).value(), 0, 0};
+    pair.count = pair.target.element_count();
+    if (pair.count < 0) {
+      row.mode = Mode::none;
+      row.absent = Absent::bad;
+      row.unreadable = true;
+      add_message(row, "the shape is too large");
+      return;
+    }
+    pair.size_bytes = static_cast<uint64_t>(pair.count) * (size_bytes(pair.target.dtype) + size_bytes(pair.golden.dtype));
+    pairs_.push_back(std::move(pair));
+  }
+
+  ResultTable& table_;
+  const DumpIndex &target_, &golden_;
+  ModeChooser chooser_;
+  Diagnostics& diagnostics_;
+  std::vector<DataPair> pairs_;
+};
+
+// Judges all rows, op pair by op pair; rows of one op pair lie together.
+void judge_all(ResultTable& table, const SimilarityOptions& options, ThreadPool& pool) {
+  std::vector<std::pair<int64_t, int64_t>> runs;  // first row and count of each op pair
+  const auto count = static_cast<int64_t>(table.rows.size());
+  for (int64_t first = 0; first < count;) {
+    int64_t end = first + 1;
+    const uint32_t op_pair = table.rows[static_cast<size_t>(first)].pair.op_pair;
+    while (end < count && table.rows[static_cast<size_t>(end)].pair.op_pair == op_pair) ++end;
+    runs.emplace_back(first, end - first);
+    first = end;
+  }
+  const int64_t batches = (static_cast<int64_t>(runs.size()) + kJudgeBatch - 1) / kJudgeBatch;
+  pool.parallel_for(batches, [&](int64_t batch, int) {
+    const size_t end = std::min(runs.size(), static_cast<size_t>((batch + 1) * kJudgeBatch));
+    for (auto i = static_cast<size_t>(batch * kJudgeBatch); i < end; ++i)
+      judge_similarity(table, runs[i].first, runs[i].second, options);
+  });
+}
+
+// The second pass: pairs that do not pass and differ, or all that differ.
+std::vector<DataPair> detail_pairs(const ResultTable& table, const std::vector<DataPair>& pairs, bool all) {
+  std::vector<DataPair> chosen;
+  for (const DataPair& pair : pairs) {
+    const ResultRow& row = table.rows[static_cast<size_t>(pair.row)];
+    if (row.metrics < 0) continue;
+    const DataMetrics& metrics = table.data_metrics[static_cast<size_t>(row.metrics)];
+    if (metrics.detail || (metrics.sums.unequal == 0 && metrics.sums.nonfinite_mismatch == 0)) continue;
+    if (all || row.judged != Verdict::pass) chosen.push_back(pair);
+  }
+  return chosen;
+}
+
+void say_crc_mismatches(ResultTable& table, const Collector& collector, Diagnostics& diagnostics) {
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    ResultRow& row = table.rows[i];
+    if (row.metrics < 0) continue;
+    const DataMetrics& metrics = table.data_metrics[static_cast<size_t>(row.metrics)];
+    for (const auto& [bad, side] : {std::pair(metrics.crc_mismatch_target, "target"), {metrics.crc_mismatch_golden, "golden"}}) {
+      if (!bad) continue;
+      const std::string text = std::string(side) + ": the CRC-32 of the data is not the one that its file states";
+      add_message(row, text);
+      diagnostics.add({Severity::warning, Code::format, collector.row_name(static_cast<int64_t>(i)), text});
+    }
+  }
+}
+
+}  // namespace
+
+Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& pool, const Cancel& cancel,
+               Diagnostics& diagnostics, Journal* journal, MeasureListener* listener) {
+  std::vector<DataPair> pairs = Planner(table, options, diagnostics).plan();
+  Collector collector(table, diagnostics, journal, listener);
+  uint64_t bytes = 0;
+  std::vector<DataPair> open_pairs;
+  for (const DataPair& pair : pairs) {
+    collector.add_slot(pair.row);
+    if (journal != nullptr) {
+      if (auto found = journal->finished().find(pair.row); found != journal->finished().end()) {
+        table.data_metrics.back() = std::move(found->second);
+        continue;
+      }
+    }
+    bytes += pair.size_bytes;
+    open_pairs.push_back(pair);
+  }
+  if (listener != nullptr) listener->planned(static_cast<int64_t>(open_pairs.size()), bytes);
+
+  PassOptions pass{options.groups, options.peer_metrics, false, options.memory_limit_bytes};
+  run_pass(*table.target, *table.golden, open_pairs, pass, pool, cancel, collector);
+  if (cancel.requested()) return Error{Code::cancelled, "cancelled"};
+  collector.diagnose_failures();
+  say_crc_mismatches(table, collector, diagnostics);
+  judge_all(table, options.similarity, pool);
+
+  const std::vector<DataPair> second = detail_pairs(table, pairs, options.detail_for_all);
+  pass.detail = true;
+  run_pass(*table.target, *table.golden, second, pass, pool, cancel, collector);
+  if (cancel.requested()) return Error{Code::cancelled, "cancelled"};
+  collector.diagnose_failures();
+  if (collector.journal_error()) return *collector.journal_error();
+  return {};
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,40 @@
+// Measures every pair of a comparison and judges it: decides for each row what to compare (elements, statistics, digests,
+// values), reads data in tiles on all workers with bounded memory, and fills the rows of a ResultTable.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cancel.hpp"
+#include "base/diagnostics.hpp"
+#include "base/result.hpp"
+#include "base/thread_pool.hpp"
+#include "measure/journal.hpp"
+#include "measure/mode.hpp"
+#include "measure/similarity.hpp"
+#include "report/result_table.hpp"
+
+namespace ulpscope {
+
+struct MeasureOptions {
+  DataChoice data = DataChoice::best;
+  uint32_t groups = kGroupDefault;  // MetricGroups to compute
+  bool detail_for_all = false;      // second pass for pairs that pass too
+  bool peer_metrics = false;        // numbers for --columns msprobe
+  uint64_t memory_limit_bytes = 0;  // cap of all read buffers together; 0: the default
+  SimilarityOptions similarity;
+};
+
+// Told how far the measuring is. Called from any worker.
+class MeasureListener {
+ public:
+  virtual ~MeasureListener() = default;
+  virtual void planned(int64_t pairs, uint64_t bytes) = 0;
+  virtual void advanced(int64_t pairs, uint64_t bytes) = 0;
+};
+
+// Fills table.rows from table.pairs. Pairs that cannot be measured become skip rows with a reason and a diagnostic.
+// Rows found in the journal are taken from it; the others are appended as they finish. cancelled: the journal is whole.
+Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& pool, const Cancel& cancel,
+               Diagnostics& diagnostics, Journal* journal, MeasureListener* listener);
+
+}  // namespace ulpscope

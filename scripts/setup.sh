@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Installs the packages that a build of ulpscope needs, on Debian and Ubuntu. Does nothing, and asks for no rights, when
+# everything is there. Used by demo.sh, test.sh and .ci/run; `setup.sh --ci` adds what only the checks need.
+set -euo pipefail
+
+packages=(g++ cmake ninja-build libboost-dev libboost-program-options-dev libyaml-cpp-dev nlohmann-json3-dev rapidjson-dev
+  libeigen3-dev libhwy-dev libfmt-dev libspdlog-dev libxlsxwriter-dev libsqlite3-dev libxxhash-dev libdeflate-dev
+  zlib1g-dev doctest-dev python3)
+if [ "${1:-}" = --ci ]; then packages+=(clang clang-format clang-tidy ccache git); fi
+
+missing=()
+for package in "${packages[@]}"; do
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "installing: ${missing[*]}"
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "setup.sh: needs root or sudo to install packages" >&2; exit 1; }
+  as_root=(sudo)
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update -qq && DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq \
+    --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "setup.sh: the packages could not be installed" >&2
+  exit 1
+fi
