@@ -13,6 +13,7 @@
 #include "kernels/detail_pass.hpp"
 #include "kernels/pair_kernels.hpp"
 #include "match/matcher.hpp"
+#include "measure/peer_sums.hpp"
 
 namespace ulpscope {
 
@@ -39,6 +40,7 @@ std::string_view to_text(Absent absent);
 struct DataMetrics {
   PairSums sums;
   std::optional<DetailSums> detail;  // second pass: for pairs that do not pass, or all with --metrics all
+  std::optional<PeerSums> peer;      // only where the columns of --columns msprobe are asked for
   bool crc_mismatch_target = false, crc_mismatch_golden = false;
   uint64_t hash_target[2] = {}, hash_golden[2] = {};  // 128-bit content hash of each side
 };
