@@ -1,0 +1,12 @@
+#include "cli/commands.hpp"
+
+namespace ulpscope {
+
+CommandList make_commands() {
+  CommandList commands;
+  commands.push_back(make_plugins_command());
+  commands.push_back(make_version_command());
+  return commands;
+}
+
+}  // namespace ulpscope

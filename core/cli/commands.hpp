@@ -1,0 +1,23 @@
+// The list of all commands of the program. A new command is one file, one line here and one line in
+// commands.cpp.
+#pragma once
+
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/help.hpp"
+
+namespace ulpscope {
+
+std::unique_ptr<Command> make_list_command();
+std::unique_ptr<Command> make_show_command();
+std::unique_ptr<Command> make_convert_command();
+std::unique_ptr<Command> make_overflow_command();
+std::unique_ptr<Command> make_merge_command();
+std::unique_ptr<Command> make_plugins_command();
+std::unique_ptr<Command> make_version_command();
+
+// Every command, in the order of the help.
+CommandList make_commands();
+
+}  // namespace ulpscope

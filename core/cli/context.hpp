@@ -1,0 +1,81 @@
+// What a command works with: its parsed options, the log, stdout, the workers, the wish to stop, the plugins,
+// and what was found unusable on the way. Made once by main for the one command of the process; expensive
+// parts are made on first use.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.hpp"
+#include "base/diagnostics.hpp"
+#include "base/thread_pool.hpp"
+#include "cli/command.hpp"
+#include "cli/log.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "index/dump_index.hpp"
+#include "plugin/registry.hpp"
+
+namespace ulpscope {
+
+// Product version: "0.1.0".
+std::string_view product_version();
+
+class Context {
+ public:
+  Context(Log& log, Output& out, const Cancel& cancel, ParsedOptions options,
+          std::vector<std::string> command_line, std::vector<BuiltinPlugin> builtin);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  Log& log() { return log_; }
+  Output& out() { return out_; }
+  const Cancel& cancel() const { return cancel_; }
+  const ParsedOptions& options() const { return options_; }
+  // argv as it was given, for reports.
+  const std::vector<std::string>& command_line() const { return command_line_; }
+  Diagnostics& diagnostics() { return diagnostics_; }
+  // Workers by --jobs; as many as the machine has threads by default. usage: a wrong number.
+  Result<ThreadPool*> pool();
+  // Plugins by --plugin-path and the search order; none is loaded before something is asked of it.
+  Result<Registry*> registry();
+  bool quiet() const { return options_.has("quiet"); }
+  bool verbose() const { return options_.has("verbose"); }
+
+  // The folder for the results of a command, made now: a fresh one inside --output-path, or that folder
+  // itself with
+  // --exact-output.
+  Result<std::string> make_output_folder(std::string_view command);
+  // Opens and scans a dump. io: the path does not exist; usage: no source, or no single one, takes it. Name
+  // is "auto" or that of a source; the words of the peer (atb, offline_data, acl_om) are understood.
+  Result<DumpIndex> open_dump(const std::string& path, const std::string& source_name,
+                              const ScanFilter& filter);
+  // Writes what was diagnosed so far to the log, at most most_lines of them, worst first.
+  void log_diagnostics(size_t most_lines);
+
+ private:
+  Log& log_;
+  Output& out_;
+  const Cancel& cancel_;
+  ParsedOptions options_;
+  std::vector<std::string> command_line_;
+  std::vector<BuiltinPlugin> builtin_;
+  Diagnostics diagnostics_;
+  std::unique_ptr<ThreadPool> pool_;
+  std::unique_ptr<HostServices> host_;
+  std::unique_ptr<Registry> registry_;
+};
+
+// Options that every command has.
+std::vector<OptionSpec> common_options();
+// -o and --exact-output, for commands that write a folder of results.
+std::vector<OptionSpec> output_options();
+// --step, --rank, --filter and --mode, for commands that read one dump.
+std::vector<OptionSpec> dump_options();
+// Those three lists of dump_options as a filter of the scan. usage: malformed.
+Result<ScanFilter> scan_filter(const ParsedOptions& options);
+
+}  // namespace ulpscope

@@ -1,0 +1,192 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "plugin/builtin.hpp"
+
+namespace ulpscope {
+namespace {
+
+// The one pointer that a signal handler can reach.
+std::atomic<Cancel*> interrupted_run{nullptr};
+
+// The first signal asks the run to stop, the second one ends the process.
+extern "C" void on_signal(int /*signal*/) {
+  Cancel* cancel = interrupted_run.load();
+  if (cancel == nullptr || cancel->requested()) _exit(static_cast<int>(ExitCode::interrupted));
+  cancel->request();
+}
+
+void catch_signals(Cancel& cancel) {
+  interrupted_run.store(&cancel);
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+struct Invocation {
+  std::string command;                 // the first word that is no option; empty: none
+  std::vector<std::string> arguments;  // all others, in order
+};
+
+// Splits by hand: a parser that tolerates what it does not know would swallow a later "--help" and the "--".
+Invocation split_command(const std::vector<std::string>& words) {
+  const std::vector<OptionSpec> common = common_options();
+  Invocation invocation;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word.empty() || word.front() != '-') {
+      invocation.command = word;
+      invocation.arguments.insert(invocation.arguments.end(),
+                                  words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+      return invocation;
+    }
+    invocation.arguments.push_back(word);
+    const OptionSpec* spec = find_option(common, word);
+    const bool whole =
+        word.find('=') != std::string::npos ||
+        (spec != nullptr && word[1] != '-' && word.size() > 2 && spec->shorts.front().size() == 1);
+    if (spec != nullptr && spec->kind != OptionKind::flag && !whole && i + 1 < words.size())
+      invocation.arguments.push_back(words[++i]);
+  }
+  return invocation;
+}
+
+Command* find_command(const CommandList& commands, const std::string& name) {
+  for (const auto& command : commands) {
+    const CommandInfo info = command->info();
+    if (info.name == name || std::find(info.aliases.begin(), info.aliases.end(), name) != info.aliases.end())
+      return command.get();
+  }
+  return nullptr;
+}
+
+std::vector<std::string> command_names(const CommandList& commands) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) {
+    const CommandInfo info = command->info();
+    names.push_back(info.name);
+    names.insert(names.end(), info.aliases.begin(), info.aliases.end());
+  }
+  return names;
+}
+
+// The common options that do not collide with the command's own: those lose the letters that the command
+// uses.
+std::vector<OptionSpec> remaining_common(const std::vector<OptionSpec>& own, bool writes_output) {
+  std::vector<OptionSpec> common = common_options();
+  if (writes_output)
+    for (OptionSpec& spec : output_options()) common.push_back(std::move(spec));
+  for (OptionSpec& spec : common)
+    for (const OptionSpec& mine : own)
+      for (const std::string& name : mine.shorts)
+        spec.shorts.erase(std::remove(spec.shorts.begin(), spec.shorts.end(), name), spec.shorts.end());
+  common.erase(std::remove_if(common.begin(), common.end(),
+                              [&](const OptionSpec& spec) {
+                                return std::any_of(own.begin(), own.end(), [&](const OptionSpec& mine) {
+                                  return mine.name == spec.name;
+                                });
+                              }),
+               common.end());
+  return common;
+}
+
+int report(Log& log, const std::string& command, const Error& error) {
+  log.error(command.empty() ? error.message : command + ": " + error.message);
+  if (error.code == Code::usage)
+    log.info("see 'ulpscope " + (command.empty() ? std::string() : command + " ") + "--help'");
+  return static_cast<int>(exit_code(error.code));
+}
+
+Result<LogFormat> log_format(const ParsedOptions& options) {
+  ULPSCOPE_ASSIGN(const std::string format, options.choice("log_format", {"text", "json"}));
+  return format == "json" ? LogFormat::json : LogFormat::text;
+}
+
+LogLevel log_level(const ParsedOptions& options) {
+  if (options.has("verbose")) return LogLevel::debug;
+  return options.has("quiet") ? LogLevel::error : LogLevel::info;
+}
+
+int run_command(Command& command, const Invocation& invocation, const std::vector<std::string>& words,
+                Cancel& cancel) {
+  const CommandInfo info = command.info();
+  const std::vector<OptionSpec> own = command.options();
+  const std::vector<OptionSpec> common = remaining_common(own, info.writes_output);
+  std::vector<OptionSpec> all = own;
+  all.insert(all.end(), common.begin(), common.end());
+  Log plain(LogLevel::info, LogFormat::text);
+  auto options = parse_options(all, invocation.arguments, info.max_positional);
+  if (!options.ok()) return report(plain, info.name, options.error());
+  Output out(STDOUT_FILENO);
+  if (options->has("help")) {
+    out << command_help(info, own, common);
+    const Status written = out.flush();
+    return written.ok() ? 0 : report(plain, info.name, written.error());
+  }
+  const auto format = log_format(*options);
+  if (!format.ok()) return report(plain, info.name, format.error());
+  Log log(log_level(*options), *format);
+  Context context(log, out, cancel, std::move(options).value(), words, builtin_plugins());
+  const auto result = command.run(context);
+  const Status written = out.flush();
+  if (!result.ok()) return report(log, info.name, result.error());
+  if (!written.ok()) return report(log, info.name, written.error());
+  return static_cast<int>(cancel.requested() ? ExitCode::interrupted : *result);
+}
+
+int run_program(const std::vector<std::string>& words, Cancel& cancel) {
+  const CommandList commands = make_commands();
+  Invocation invocation = split_command(words);
+  Log log(LogLevel::info, LogFormat::text);
+  if (invocation.command.empty()) {
+    const auto asks = [&](const char* name) {
+      return std::find(words.begin(), words.end(), name) != words.end();
+    };
+    if (asks("--version")) {
+      invocation = {"version", {}};
+    } else if (words.empty() || asks("--help") || asks("-h")) {
+      Output out(words.empty() ? STDERR_FILENO : STDOUT_FILENO);
+      out << program_help(commands);
+      return static_cast<int>(words.empty() || !out.flush().ok() ? ExitCode::usage : ExitCode::success);
+    } else {
+      auto options = parse_options(common_options(), invocation.arguments, 0);
+      return report(log, "", options.ok() ? Error{Code::usage, "a command is missing"} : options.error());
+    }
+  }
+  Command* command = find_command(commands, invocation.command);
+  if (command == nullptr)
+    return report(log, "",
+                  Error{Code::usage, "unknown command '" + printable(invocation.command) + "'" +
+                                         suggestion(invocation.command, command_names(commands))});
+  return run_command(*command, invocation, words, cancel);
+}
+
+}  // namespace
+}  // namespace ulpscope
+
+int main(int argc, char** argv) {
+  // Outlives everything that a late signal may still reach.
+  static ulpscope::Cancel cancel;
+  ulpscope::catch_signals(cancel);
+  try {
+    return ulpscope::run_program(std::vector<std::string>(argv + 1, argv + argc), cancel);
+  } catch (const std::bad_alloc&) {
+    ulpscope::Log(ulpscope::LogLevel::error, ulpscope::LogFormat::text).error("out of memory");
+  } catch (const std::exception& problem) {
+    ulpscope::Log(ulpscope::LogLevel::error, ulpscope::LogFormat::text)
+        .error(std::string("internal error: ") + problem.what());
+  }
+  return static_cast<int>(ulpscope::ExitCode::internal);
+}
