@@ -1,6 +1,6 @@
 #include "plugin/outputs.hpp"
 
-#include <ulpscope/plugin.hpp>
+#include <ulpscope/detail/guard.hpp>
 
 #include <utility>
 

@@ -4,6 +4,7 @@
 // thrown passes the boundary. C++17.
 #pragma once
 
+#include <ulpscope/detail/guard.hpp>
 #include <ulpscope/types.hpp>
 
 #include <algorithm>
@@ -151,13 +152,6 @@ class Executor {
 // Sets metric index of a measurement to value and marks it available.
 inline void set(ulpscope_measurement& out, uint32_t index, double value) {
   if (index < out.metric_count) out.metrics[index] = {value, 1, 0};
-}
-// Copies text into a fixed array of a C struct, cut to fit, always terminated.
-template <size_t N>
-void set_text(char (&dst)[N], std::string_view text) {
-  const size_t n = std::min(text.size(), N - 1);
-  std::copy_n(text.data(), n, dst);
-  dst[n] = '\0';
 }
 
 }  // namespace ulpscope

@@ -3,41 +3,17 @@
 // plugin.
 #pragma once
 
-#include <deque>
-#include <new>
+#include <ulpscope/detail/guard.hpp>
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 namespace ulpscope {
 namespace detail {
-
-inline void fill(ulpscope_error* err, ulpscope_status code, const char* text) {
-  if (err == nullptr) return;
-  err->code = code;
-  set_text(err->message, text);
-}
-
-// The whole error boundary: runs body, turns what it throws into a status and a message.
-template <class F>
-ulpscope_status guard(ulpscope_error* err, F body) noexcept {
-  try {
-    body();
-    return ULPSCOPE_OK;
-  } catch (const Failure& e) {
-    const ulpscope_status code = e.code == ULPSCOPE_OK ? ULPSCOPE_E_INTERNAL : e.code;
-    fill(err, code, e.what());
-    return code;
-  } catch (const std::bad_alloc&) {
-    fill(err, ULPSCOPE_E_NO_MEMORY, "out of memory");
-    return ULPSCOPE_E_NO_MEMORY;
-  } catch (const std::exception& e) {
-    fill(err, ULPSCOPE_E_INTERNAL, e.what());
-    return ULPSCOPE_E_INTERNAL;
-  } catch (...) {
-    fill(err, ULPSCOPE_E_INTERNAL, "an exception of unknown type");
-    return ULPSCOPE_E_INTERNAL;
-  }
-}
 
 template <class T, class = void>
 struct Options {
@@ -55,15 +31,14 @@ struct Options<T, std::void_t<decltype(T::kOptions)>> {
 struct SourceBox {
   std::unique_ptr<Source> source;
   std::mutex names_mutex;
-  std::deque<std::string> names;
+  std::set<std::string> names;  // nodes: an address stays good when others come
 };
 
 inline void fill(SourceBox& box, const DataRef& ref, ulpscope_data_ref& out) {
   out = {ref.kind, 0, {nullptr, 0}, ref.offset, ref.size, ref.token};
   if (ref.file.empty()) return;
   const std::lock_guard<std::mutex> lock(box.names_mutex);
-  if (box.names.empty() || box.names.back() != ref.file) box.names.push_back(ref.file);
-  out.file = to_str(box.names.back());
+  out.file = to_str(*box.names.insert(ref.file).first);
 }
 
 inline ulpscope_data_ref to_c(const DataRef& ref) {
