@@ -21,9 +21,8 @@ std::string shape_text(std::span<const int64_t> shape) {
   return text + "]";
 }
 
-// The place of a flat index in a shape. Parts of complex elements count as elements of their own in the sums.
+// The place of a flat index in a shape.
 std::string place_text(int64_t flat, const SideShape& side) {
-  if (is_complex(side.dtype)) flat /= 2;
   Shape place(side.shape.size(), 0);
   for (size_t i = side.shape.size(); i-- > 0;) {
     const int64_t dim = side.shape[i];
@@ -185,7 +184,8 @@ std::optional<double> norm_of_statistics(const StatisticsComparison& statistics)
 
 double norm_of_sums(const PairSums& sums) {
   if (sums.nonfinite_mismatch > 0) return kInfinity;
-  const double target = std::sqrt(sums.squares_target), golden = std::sqrt(sums.squares_golden);
+  const double target = std::ldexp(std::sqrt(sums.squares_target), sums.target_exponent);
+  const double golden = std::ldexp(std::sqrt(sums.squares_golden), sums.golden_exponent);
   const double difference = std::fabs(target - golden);
   return difference == 0 ? 0 : difference / golden;
 }
