@@ -39,8 +39,7 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T held)
-      : state_(std::in_place_index<0>, std::move(held)) {}  // NOLINT(google-explicit-constructor)
+  Result(T held) : state_(std::in_place_index<0>, std::move(held)) {}  // NOLINT(google-explicit-constructor)
   Result(Error error)
       : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 

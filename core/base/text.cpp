@@ -36,6 +36,24 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
+// Whether a decimal number, written as from_chars takes it, is below one in magnitude: the place of its first
+// digit that is not 0, seen from the point, plus the exponent. The number is not 0.
+bool is_below_one(std::string_view text) {
+  if (!text.empty() && text.front() == '-') text.remove_prefix(1);
+  const size_t e = text.find('e');
+  const std::string_view digits = text.substr(0, e);
+  const auto point = static_cast<int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto first = static_cast<int64_t>(digits.find_first_not_of("0."));
+  const int64_t place = point > first ? point - first : point - first + 1;  // 1: the digit before the point
+  if (e == std::string_view::npos) return place <= 0;
+  const std::string_view exponent = text.substr(e + 1);
+  // An exponent too long for 64 bits outweighs any number of digits.
+  const auto power = parse_int(exponent.front() == '+' ? exponent.substr(1) : exponent);
+  if (!power) return exponent.front() == '-';
+  constexpr int64_t kHuge = int64_t{1} << 62;
+  return place + std::clamp(*power, -kHuge, kHuge) <= 0;
+}
+
 }  // namespace
 
 void append_number(std::string& out, double value) {
@@ -62,19 +80,17 @@ std::optional<int64_t> parse_int(std::string_view text) {
 }
 
 std::optional<double> parse_double(std::string_view text) {
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (!text.empty() && text.front() == '+') {
+    text.remove_prefix(1);
+    if (!text.empty() && text.front() == '-') return std::nullopt;
+  }
   const std::string small = to_lower(text);
-  if (small == "infinity") return std::numeric_limits<double>::infinity();
-  if (small == "-infinity") return -std::numeric_limits<double>::infinity();
   double value = 0;
   const auto [end, error] = std::from_chars(small.data(), small.data() + small.size(), value);
-  if (end != small.data() + small.size() || small.empty()) return std::nullopt;
+  if (end != small.data() + small.size() || small.empty() || small.back() == ')') return std::nullopt;
   // A number beyond the range of double is not an error of the text: it rounds to infinity or zero.
   if (error == std::errc::result_out_of_range) {
-    const size_t exponent = small.find('e');
-    const bool tiny =
-        exponent != std::string::npos && exponent + 1 < small.size() && small[exponent + 1] == '-';
-    const double magnitude = tiny ? 0.0 : std::numeric_limits<double>::infinity();
+    const double magnitude = is_below_one(small) ? 0.0 : std::numeric_limits<double>::infinity();
     return small.front() == '-' ? -magnitude : magnitude;
   }
   if (error != std::errc()) return std::nullopt;
@@ -178,12 +194,13 @@ std::string size_text(uint64_t size_bytes) {
   constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
   double value = static_cast<double>(size_bytes);
   size_t unit = 0;
-  while (value >= 1000 && unit + 1 < kUnits.size()) {
+  // By what rounding will show: 999 950 bytes are 1.0 MB, not 1000 kB.
+  while (value >= (unit == 0 ? 1000 : 999.5) && unit + 1 < kUnits.size()) {
     value /= 1000;
     ++unit;
   }
-  return unit == 0 || value >= 10 ? fmt::format("{:.0f} {}", value, kUnits[unit])
-                                  : fmt::format("{:.1f} {}", value, kUnits[unit]);
+  return unit == 0 || value >= 9.95 ? fmt::format("{:.0f} {}", value, kUnits[unit])
+                                    : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 std::string count_text(int64_t count) {

@@ -1,29 +1,41 @@
 #include "base/thread_pool.hpp"
 
 #include <atomic>
+#include <system_error>
+#include <utility>
 
 namespace ulpscope {
 namespace {
 
-// The worker index of this thread while it runs a body; -1 outside. Lets a nested loop run in place.
-thread_local int current_worker = -1;
+// The pool whose body this thread runs and its worker index there; null outside. Lets a nested loop run in
+// place.
+thread_local const ThreadPool* current_pool = nullptr;
+thread_local int current_worker = 0;
 
 }  // namespace
 
 struct ThreadPool::Job {
+  const ThreadPool* pool;
   const std::function<void(int64_t, int)>& body;
   int64_t count;
   std::atomic<int64_t> cursor{0};
 
-  void run(int worker) {
-    current_worker = worker;
+  // noexcept: a body that throws ends the program here, where its stack is still whole.
+  void run(int worker) noexcept {
+    const ThreadPool* const outer_pool = std::exchange(current_pool, pool);
+    const int outer_worker = std::exchange(current_worker, worker);
     for (int64_t i = cursor.fetch_add(1); i < count; i = cursor.fetch_add(1)) body(i, worker);
-    current_worker = -1;
+    current_pool = outer_pool;
+    current_worker = outer_worker;
   }
 };
 
 ThreadPool::ThreadPool(int workers) {
-  for (int i = 1; i < workers; ++i) threads_.emplace_back([this, i] { work(i); });
+  // A system that gives no more threads gives a smaller pool, not an end of the program.
+  try {
+    for (int i = 1; i < workers; ++i) threads_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -53,12 +65,12 @@ void ThreadPool::work(int worker) {
 }
 
 void ThreadPool::parallel_for(int64_t n, const std::function<void(int64_t, int)>& body) {
-  if (current_worker >= 0) {
+  if (current_pool == this) {
     for (int64_t i = 0; i < n; ++i) body(i, current_worker);
     return;
   }
   const std::lock_guard submit(submit_mutex_);
-  Job job{body, n};
+  Job job{this, body, n};
   if (!threads_.empty() && n > 1) {
     {
       const std::lock_guard lock(job_mutex_);

@@ -14,7 +14,8 @@ namespace ulpscope {
 
 class ThreadPool {
  public:
-  // workers >= 1; one of them is the calling thread, so workers - 1 threads are started.
+  // workers >= 1; one of them is the calling thread, so workers - 1 threads are started, or fewer when the
+  // system gives no more.
   explicit ThreadPool(int workers);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

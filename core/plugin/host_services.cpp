@@ -3,6 +3,7 @@
 #include <ulpscope/types.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <utility>
 
@@ -39,13 +40,16 @@ ulpscope_status HostServices::parallel_for_entry(void* ctx, uint64_t n, void (*b
                                                  void* arg) {
   if (body == nullptr || n > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
     return ULPSCOPE_E_USAGE;
-  try {
-    static_cast<HostServices*>(ctx)->pool_.parallel_for(
-        static_cast<int64_t>(n), [&](int64_t i, int) { body(arg, static_cast<uint64_t>(i)); });
-    return ULPSCOPE_OK;
-  } catch (...) {
-    return ULPSCOPE_E_INTERNAL;
-  }
+  // A body is plugin code and must not throw; if it does, the plugin gets an error for it.
+  std::atomic<bool> threw{false};
+  static_cast<HostServices*>(ctx)->pool_.parallel_for(static_cast<int64_t>(n), [&](int64_t i, int) {
+    try {
+      body(arg, static_cast<uint64_t>(i));
+    } catch (...) {
+      threw.store(true, std::memory_order_relaxed);
+    }
+  });
+  return threw.load() ? ULPSCOPE_E_INTERNAL : ULPSCOPE_OK;
 }
 
 }  // namespace ulpscope
