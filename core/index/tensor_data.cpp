@@ -32,7 +32,7 @@ Result<TensorData> TensorData::open(const DumpIndex& index, TensorId tensor) {
   const int64_t count = index.element_count(tensor);
   uint64_t expected = 0;
   if (row.dtype != DType::none &&
-      (count < 0 || __builtin_mul_overflow(static_cast<uint64_t>(count), uint64_t{size_bytes(row.dtype)}, &expected)))
+      (count < 0 || __builtin_mul_overflow(static_cast<uint64_t>(count), uint64_t{ulpscope::size_bytes(row.dtype)}, &expected)))
     return Error{Code::format, "the shape is too large"};
   if (place.kind == ULPSCOPE_DATA_STREAM) {
     ULPSCOPE_ASSIGN(data.stream_, index.source().open_stream(place.token));

@@ -10,7 +10,8 @@ namespace {
 Result<int64_t> product(std::span<const int64_t> dims) {
   int64_t count = 1;
   for (const int64_t dim : dims)
-    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return Error{Code::format, "the shape is too large"};
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count))
+      return Error{Code::format, "the shape is too large"};
   return count;
 }
 
@@ -54,7 +55,8 @@ Result<SideShape> side_shape(const DumpIndex& index, ItemId item, const Merge* m
       return Error{Code::format, "the parts of a merged projection differ in dtype or dimensions"};
     side.shape[axis] += shape[axis];
     shape[axis] = side.shape[axis];
-    if (shape != side.shape) return Error{Code::format, "the parts of a merged projection differ beside the joined dimension"};
+    if (shape != side.shape)
+      return Error{Code::format, "the parts of a merged projection differ beside the joined dimension"};
     side.parts.push_back(tensor);
   }
   return side;
@@ -67,8 +69,9 @@ Result<SideReader> SideReader::open(const DumpIndex& index, const SideShape& sid
     uint64_t run = data.size_bytes();
     if (side.parts.size() > 1) {
       const Shape shape = squeezed(index.shape_of(tensor));
-      ULPSCOPE_ASSIGN(const int64_t elements, product(std::span(shape).subspan(static_cast<size_t>(side.axis))));
-      run = static_cast<uint64_t>(elements) * size_bytes(side.dtype);
+      ULPSCOPE_ASSIGN(const int64_t elements,
+                      product(std::span(shape).subspan(static_cast<size_t>(side.axis))));
+      run = static_cast<uint64_t>(elements) * ulpscope::size_bytes(side.dtype);
     }
     reader.size_ += data.size_bytes();
     reader.run_bytes_ += run;
@@ -89,7 +92,8 @@ Status SideReader::read(uint64_t offset, std::span<std::byte> dst) {
     size_t at = 0;
     while (within >= parts_[at].run_bytes) within -= parts_[at++].run_bytes;
     const uint64_t n = std::min<uint64_t>(dst.size(), parts_[at].run_bytes - within);
-    ULPSCOPE_TRY(parts_[at].data.read(run * parts_[at].run_bytes + within, dst.first(static_cast<size_t>(n))));
+    ULPSCOPE_TRY(
+        parts_[at].data.read(run * parts_[at].run_bytes + within, dst.first(static_cast<size_t>(n))));
     dst = dst.subspan(static_cast<size_t>(n));
     offset += n;
   }
