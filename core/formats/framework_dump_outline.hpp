@@ -1,0 +1,76 @@
+// The first pass over a dump.json: its header, its keys in order, and whether it is whole. Nothing is emitted before this
+// pass has succeeded, so that a file that breaks in its middle leaves no half of a dump behind. Used by the scan of
+// framework dumps only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "formats/framework_dump_entry.hpp"
+#include "formats/framework_dump_key.hpp"
+#include "formats/json_lexer.hpp"
+
+namespace ulpscope {
+
+// An entry of `data`; parents are indexes of entries.
+struct OutlineEntry {
+  uint32_t key = 0;  // id in the key table
+  uint32_t call = 0;
+  uint32_t parent = TextTable::kNone;
+  int32_t token = -1;
+  bool repeated = false;  // the key stood there before; call is then the next free number
+  bool anchor = false;    // a call like the first one of the file
+};
+
+struct DumpOutline {
+  std::string task, level;
+  std::vector<OutlineEntry> entries;
+  std::optional<Error> broken;  // the file ends or breaks behind the last entry
+};
+
+// Reads the outline. With find_anchors each entry is compared with the first: same name, same arguments that are no
+// tensors, same shapes but for the first dimension. format, with the byte: not JSON, no object, `data` missing or no
+// object. A file that breaks inside `data` is an answer with broken set.
+Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, bool find_anchors);
+
+// Calls on_header(name, first token) for each member of the top object and on_entry(name) for each of `data`; both read the
+// value from the lexer. Stops when on_entry answers false. The errors of read_outline, a break in `data` included.
+template <class OnHeader, class OnEntry>
+Status walk_dump(JsonLexer& lexer, OnHeader on_header, OnEntry on_entry) {
+  const auto wrong = [&lexer](std::string_view what) {
+    return Error{Code::format, "byte " + std::to_string(lexer.offset()) + ": " + std::string(what)};
+  };
+  JsonToken token = lexer.next();
+  if (token == JsonToken::broken) return lexer.error();
+  if (token != JsonToken::begin_object) return wrong("expected an object");
+  bool has_data = false;
+  std::string name;
+  while ((token = lexer.next()) == JsonToken::key) {
+    name = lexer.text();
+    token = lexer.next();
+    if (token == JsonToken::broken) break;
+    if (name != "data") {
+      on_header(name, token);
+      continue;
+    }
+    if (token != JsonToken::begin_object) return wrong("expected data to be an object");
+    has_data = true;
+    while ((token = lexer.next()) == JsonToken::key) {
+      name = lexer.text();
+      if (!on_entry(name)) return {};
+    }
+    if (token == JsonToken::broken) break;
+  }
+  if (token == JsonToken::broken || lexer.next() == JsonToken::broken) return lexer.error();
+  if (!has_data) return wrong("no member \"data\"");
+  return {};
+}
+
+// Gives each entry its call number: that of its key, or the next free one where the key stood there before.
+void number_calls(DumpOutline& outline, const std::vector<DumpKey>& keys);
+
+}  // namespace ulpscope

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/file.hpp"
+#include "formats/framework_dump.hpp"
+#include "formats/framework_dump_key.hpp"
+#include "formats/json_lexer.hpp"
+#include "formats/json_tape.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr uint64_t kHeadBytes = 4 << 20;
+constexpr size_t kMaxFolders = 2;  // looked into; the first steps tell
+
+// The first bytes of a file; empty when it cannot be read.
+std::string head_of(const std::string& root, const std::string& relative) {
+  const auto file = File::open_under(root, relative);
+  if (!file.ok()) return {};
+  std::string text(static_cast<size_t>(std::min(file->size(), kHeadBytes)), '\0');
+  const auto got = file->read_at(0, std::as_writable_bytes(std::span(text)));
+  text.resize(got.ok() ? *got : 0);
+  return text;
+}
+
+// Whether the text begins as an object whose first members are task and level and which has data.
+bool is_dump(std::string_view text) {
+  JsonLexer lexer(text);
+  if (lexer.next() != JsonToken::begin_object) return false;
+  bool task = false, level = false;
+  while (lexer.next() == JsonToken::key) {
+    const std::string name(lexer.text());
+    const JsonToken first = lexer.next();
+    task |= name == "task" && first == JsonToken::text;
+    level |= name == "level" && first == JsonToken::text;
+    if (name == "data") return task && level && first == JsonToken::begin_object;
+    if (!task || !skip_json_value(lexer, first)) return false;
+  }
+  return false;
+}
+
+bool contains(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+
+bool shows_vllm(std::string_view dump, std::string_view stack) {
+  for (const std::string_view name :
+       {".VocabParallelEmbedding.forward.", ".LogitsProcessor.forward.", "ParallelLinear.forward."})
+    if (contains(dump, name)) return true;
+  return contains(stack, "/vllm/");
+}
+
+// A second call of an outermost or an embedding module.
+bool shows_second_forward(std::string_view dump) {
+  constexpr std::string_view kSecond = ".forward.1\"";
+  for (size_t at = dump.find(kSecond); at != std::string_view::npos; at = dump.find(kSecond, at + 1)) {
+    const size_t quote = dump.rfind('"', at);
+    if (quote == std::string_view::npos) continue;
+    const DumpKey key = parse_dump_key(dump.substr(quote + 1, at + kSecond.size() - quote - 2));
+    if (key.form != KeyForm::module) continue;
+    if (key.type.ends_with("Embedding") || std::count(key.path.begin(), key.path.end(), '.') == 1) return true;
+  }
+  return false;
+}
+
+struct Evidence {
+  bool dump = false, files_only = false, vllm = false, second_forward = false;
+};
+
+Evidence look(std::string_view path) {
+  Evidence evidence;
+  const auto layout = find_dump_folders(std::string(path), {});
+  if (!layout.ok()) return evidence;
+  size_t looked_into = 0;
+  for (const DumpFolder& folder : layout->folders) {
+    if (looked_into == kMaxFolders) break;
+    const std::string prefix = folder.relative.empty() ? "" : folder.relative + "/";
+    std::vector<std::string> names = {"dump.json", "debug.json"};
+    if (!layout->file.empty()) names = {layout->file};
+    bool any = false;
+    for (const std::string& name : names) {
+      const std::string text = head_of(layout->root, prefix + name);
+      if (text.empty() || !is_dump(text)) continue;
+      any = evidence.dump = true;
+      evidence.vllm |= shows_vllm(text, head_of(layout->root, prefix + "stack.json"));
+      evidence.second_forward |= shows_second_forward(text);
+    }
+    if (any) ++looked_into;
+  }
+  evidence.files_only = !evidence.dump && layout->file.empty() && !layout->folders.empty() &&
+                        list_folder(layout->root + "/" + layout->folders.front().relative + "/dump_tensor_data", false).ok();
+  return evidence;
+}
+
+}  // namespace
+
+Probe probe_framework(std::string_view path, FrameworkFlavour flavour) {
+  const Evidence evidence = look(path);
+  const bool is_torch = flavour == FrameworkFlavour::torch_api;
+  if (evidence.files_only)
+    return is_torch ? Probe{55, "dump_tensor_data without dump.json"} : Probe{0, "no dump.json to tell vLLM by"};
+  if (!evidence.dump) return {0, "no dump.json or debug.json with task, level and data"};
+  if (is_torch) return {60, "a dump.json with task, level and data"};
+  if (!evidence.vllm) return {0, "a framework dump, but nothing of vLLM in it"};
+  const std::string passes = evidence.second_forward ? "several forward passes in a step" : "one forward pass a step";
+  if (flavour == FrameworkFlavour::vllm_v1) return {evidence.second_forward ? 70 : 80, "modules or stacks of vLLM, " + passes};
+  return {evidence.second_forward ? 80 : 0, "modules or stacks of vLLM, " + passes};
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,409 @@
+#include "formats/json_lexer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <span>
+
+#include "base/text.hpp"
+
+namespace ulpscope {
+namespace {
+
+// Bytes that a text may hold as they are: all but '"', '\\' and control characters.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (size_t c = 0x20; c < 256; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+constexpr std::array<bool, 256> kNumberByte = [] {
+  std::array<bool, 256> number{};
+  for (const char c : std::string_view("0123456789+-.eE")) number[static_cast<unsigned char>(c)] = true;
+  return number;
+}();
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+size_t digits(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end - at;
+}
+
+// number = [ - ] ( 0 | 1-9 digits ) [ . digits ] [ (e|E) [ + | - ] digits ]
+bool is_number(std::string_view text) {
+  size_t at = text.starts_with('-') ? 1 : 0;
+  const size_t whole = digits(text, at);
+  if (whole == 0 || (whole > 1 && text[at] == '0')) return false;
+  at += whole;
+  if (at < text.size() && text[at] == '.') {
+    const size_t fraction = digits(text, ++at);
+    if (fraction == 0) return false;
+    at += fraction;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    const size_t exponent = digits(text, at);
+    if (exponent == 0) return false;
+    at += exponent;
+  }
+  return at == text.size();
+}
+
+void append_utf8(std::string& out, uint32_t code) {
+  const auto put = [&out](uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xc0 | (code >> 6));
+    put(0x80 | (code & 0x3f));
+  } else if (code < 0x10000) {
+    put(0xe0 | (code >> 12));
+    put(0x80 | ((code >> 6) & 0x3f));
+    put(0x80 | (code & 0x3f));
+  } else {
+    put(0xf0 | (code >> 18));
+    put(0x80 | ((code >> 12) & 0x3f));
+    put(0x80 | ((code >> 6) & 0x3f));
+    put(0x80 | (code & 0x3f));
+  }
+}
+
+// Whether any byte is outside ASCII.
+bool has_high_byte(std::string_view text) {
+  size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + i, 8);
+    if ((word & 0x8080808080808080u) != 0) return true;
+  }
+  for (; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0x80u) != 0) return true;
+  return false;
+}
+
+constexpr uint32_t kReplacement = 0xfffd;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+// Shorter tokens are always whole in the buffer.
+constexpr size_t kLookahead = JsonLexer::kMaxNumberBytes + 16;
+
+}  // namespace
+
+JsonLexer::JsonLexer(const File& file) : file_(&file), buffer_(std::make_unique<char[]>(kBufferBytes)) {
+  begin_ = cursor_ = end_ = buffer_.get();
+  more_ = true;
+  file.advise_sequential();
+  if (refill() && std::string_view(begin_, static_cast<size_t>(end_ - begin_)).starts_with(kByteOrderMark))
+    cursor_ += kByteOrderMark.size();
+}
+
+JsonLexer::JsonLexer(std::string_view text)
+    : begin_(text.data()), cursor_(text.data()), end_(text.data() + text.size()) {
+  if (text.starts_with(kByteOrderMark)) cursor_ += kByteOrderMark.size();
+}
+
+// Moves what is not consumed to the front and fills the rest. False when nothing was added.
+bool JsonLexer::refill() {
+  if (!more_) return false;
+  const auto kept = static_cast<size_t>(end_ - cursor_);
+  base_ = position();
+  std::memmove(buffer_.get(), cursor_, kept);
+  const std::span<char> room(buffer_.get() + kept, kBufferBytes - kept);
+  const auto got = file_->read_at(base_ + kept, std::as_writable_bytes(room));
+  cursor_ = begin_ = buffer_.get();
+  end_ = begin_ + kept;
+  more_ = false;
+  if (!got.ok()) {
+    error_ = got.error();
+    return false;
+  }
+  end_ += *got;
+  more_ = *got == room.size();
+  return *got > 0;
+}
+
+JsonToken JsonLexer::fail(uint64_t at, std::string_view what) {
+  if (!error_) error_ = Error{Code::format, "byte " + std::to_string(at) + ": " + std::string(what)};
+  return JsonToken::broken;
+}
+
+// The next byte that is no white space, not consumed; -1 at the end.
+int JsonLexer::skip_space() {
+  while (true) {
+    while (cursor_ < end_ && (*cursor_ == ' ' || *cursor_ == '\n' || *cursor_ == '\r' || *cursor_ == '\t'))
+      ++cursor_;
+    if (static_cast<size_t>(end_ - cursor_) >= kLookahead) break;
+    const bool at_end = cursor_ == end_;
+    if (!refill() || !at_end) break;
+  }
+  return cursor_ < end_ ? static_cast<unsigned char>(*cursor_) : -1;
+}
+
+JsonToken JsonLexer::next() {
+  while (true) {
+    if (error_) return JsonToken::broken;
+    const int c = skip_space();
+    token_offset_ = position();
+    if (error_) return JsonToken::broken;
+    if (c < 0) {
+      if (state_ == State::done) return JsonToken::end;
+      return fail(token_offset_,
+                  token_offset_ == 0 ? "the file is empty" : "the text ends early (an unfinished run?)");
+    }
+    switch (state_) {
+      case State::first_value:
+        if (c == ']') return close();
+        return read_value(c);
+      case State::value:
+        return read_value(c);
+      case State::first_key:
+        if (c == '}') return close();
+        [[fallthrough]];
+      case State::key:
+        if (c != '"') return fail(token_offset_, "expected a member name");
+        state_ = State::colon;
+        return read_text(JsonToken::key);
+      case State::colon:
+        if (c != ':') return fail(token_offset_, "expected ':'");
+        ++cursor_;
+        state_ = State::value;
+        break;
+      case State::after_value: {
+        const bool object = open_.back() != 0;
+        if (c == (object ? '}' : ']')) return close();
+        if (c != ',') return fail(token_offset_, object ? "expected ',' or '}'" : "expected ',' or ']'");
+        ++cursor_;
+        state_ = object ? State::key : State::value;
+        break;
+      }
+      case State::done:
+        return fail(token_offset_, "text after the end of the value");
+    }
+  }
+}
+
+JsonToken JsonLexer::read_value(int first) {
+  switch (first) {
+    case '{':
+      return open(true);
+    case '[':
+      return open(false);
+    case '"':
+      after_value();
+      return read_text(JsonToken::text);
+    case 't':
+      return literal("true", JsonToken::true_value);
+    case 'f':
+      return literal("false", JsonToken::false_value);
+    case 'n':
+      return literal("null", JsonToken::null);
+    case 'N':
+      return literal("NaN", JsonToken::number);
+    case 'I':
+      return literal("Infinity", JsonToken::number);
+    default:
+      return read_number();
+  }
+}
+
+JsonToken JsonLexer::open(bool object) {
+  if (open_.size() >= kMaxDepth)
+    return fail(token_offset_, "nested deeper than " + std::to_string(kMaxDepth) + " containers");
+  ++cursor_;
+  open_.push_back(object ? 1 : 0);
+  state_ = object ? State::first_key : State::first_value;
+  return object ? JsonToken::begin_object : JsonToken::begin_array;
+}
+
+JsonToken JsonLexer::close() {
+  ++cursor_;
+  const bool object = open_.back() != 0;
+  open_.pop_back();
+  after_value();
+  return object ? JsonToken::end_object : JsonToken::end_array;
+}
+
+JsonToken JsonLexer::literal(std::string_view word, JsonToken token) {
+  const std::string_view rest(cursor_, static_cast<size_t>(end_ - cursor_));
+  if (!rest.starts_with(word)) {
+    const bool cut_off = !more_ && rest.size() < word.size() && word.starts_with(rest);
+    return fail(token_offset_, cut_off ? "the text ends early (an unfinished run?)" : "expected a value");
+  }
+  view_ = rest.substr(0, word.size());
+  cursor_ += word.size();
+  after_value();
+  return token;
+}
+
+JsonToken JsonLexer::read_number() {
+  if (*cursor_ == '-' && end_ - cursor_ > 1 && cursor_[1] == 'I')
+    return literal("-Infinity", JsonToken::number);
+  const char* p = cursor_;
+  while (p < end_ && kNumberByte[static_cast<unsigned char>(*p)]) ++p;
+  view_ = {cursor_, static_cast<size_t>(p - cursor_)};
+  if (view_.size() > kMaxNumberBytes)
+    return fail(token_offset_, "a number of more than " + std::to_string(kMaxNumberBytes) + " characters");
+  if (!is_number(view_)) {
+    const bool cut_off = !view_.empty() && p == end_ && !more_;
+    return fail(token_offset_, cut_off ? "the text ends early (an unfinished run?)" : "expected a value");
+  }
+  cursor_ = p;
+  after_value();
+  return JsonToken::number;
+}
+
+JsonToken JsonLexer::read_text(JsonToken token) {
+  ++cursor_;
+  const char* p = cursor_;
+  while (p < end_ && kPlain[static_cast<unsigned char>(*p)]) ++p;
+  if (p < end_ && *p == '"') {
+    view_ = {cursor_, static_cast<size_t>(p - cursor_)};
+    cursor_ = p + 1;
+  } else {
+    if (!read_text_slowly()) return JsonToken::broken;
+    view_ = text_;
+  }
+  if (has_high_byte(view_)) {
+    text_ = valid_utf8(view_);
+    view_ = text_;
+  }
+  return token;
+}
+
+// The rest of a text into text_, piece by piece, past its closing quote.
+bool JsonLexer::read_text_slowly() {
+  text_.clear();
+  while (true) {
+    const char* p = cursor_;
+    while (p < end_ && kPlain[static_cast<unsigned char>(*p)]) ++p;
+    text_.append(cursor_, p);
+    cursor_ = p;
+    if (text_.size() > kMaxTextBytes) {
+      fail(token_offset_, "a text of more than " + std::to_string(kMaxTextBytes) + " bytes");
+      return false;
+    }
+    if (p == end_) {
+      if (refill()) continue;
+      fail(position(), "the text ends early (an unfinished run?)");
+      return false;
+    }
+    if (*p == '"') {
+      ++cursor_;
+      return true;
+    }
+    if (*p != '\\') {
+      fail(position(), "a control character in a text");
+      return false;
+    }
+    if (!read_escape()) return false;
+  }
+}
+
+// One escape sequence at cursor_. Half a surrogate pair, which Python writes for undecodable bytes, becomes
+// U+FFFD.
+bool JsonLexer::read_escape() {
+  constexpr std::string_view kFrom = "\"\\/bfnrt", kTo = "\"\\/\b\f\n\r\t";
+  if (end_ - cursor_ < 12) refill();
+  const uint64_t start = position();
+  const auto bad = [&] {
+    fail(start, end_ - cursor_ < 6 && !more_ ? "the text ends early (an unfinished run?)"
+                                             : "expected an escape sequence");
+    return false;
+  };
+  if (end_ - cursor_ < 2) return bad();
+  const char c = cursor_[1];
+  if (const size_t found = kFrom.find(c); found != std::string_view::npos) {
+    text_ += kTo[found];
+    cursor_ += 2;
+    return true;
+  }
+  if (c != 'u') return bad();
+  cursor_ += 2;
+  const auto first = read_hex4();
+  if (!first) return bad();
+  uint32_t code = *first;
+  if (code >= 0xd800 && code < 0xdc00 && end_ - cursor_ >= 6 && cursor_[0] == '\\' && cursor_[1] == 'u') {
+    const char* const after_first = cursor_;
+    cursor_ += 2;
+    const auto second = read_hex4();
+    if (!second) return bad();
+    if (*second >= 0xdc00 && *second < 0xe000)
+      code = 0x10000 + ((code - 0xd800) << 10) + (*second - 0xdc00);
+    else
+      cursor_ = after_first;
+  }
+  append_utf8(text_, code >= 0xd800 && code < 0xe000 ? kReplacement : code);
+  return true;
+}
+
+std::optional<uint32_t> JsonLexer::read_hex4() {
+  if (end_ - cursor_ < 4) return std::nullopt;
+  uint32_t code = 0;
+  const auto [end, status] = std::from_chars(cursor_, cursor_ + 4, code, 16);
+  if (status != std::errc() || end != cursor_ + 4) return std::nullopt;
+  cursor_ += 4;
+  return code;
+}
+
+double json_double(std::string_view number) {
+  if (number == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  const bool negative = number.starts_with('-');
+  if (number.ends_with("Infinity"))
+    return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  double value = 0;
+  const auto [end, status] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (status != std::errc::result_out_of_range) return value;
+  // Out of the range of double; a wider type tells which side it left by, beyond that the exponent does.
+  long double wide = 0;
+  const auto [wide_end, wide_status] = std::from_chars(number.data(), number.data() + number.size(), wide);
+  if (wide_status != std::errc::result_out_of_range) return static_cast<double>(wide);
+  const size_t exponent = number.find_first_of("eE");
+  const bool tiny = exponent != std::string_view::npos ? number.substr(exponent + 1).starts_with('-')
+                                                       : number.substr(negative ? 1 : 0).starts_with("0.");
+  const double size = tiny ? 0.0 : std::numeric_limits<double>::infinity();
+  return negative ? -size : size;
+}
+
+std::optional<int64_t> json_int(std::string_view number) { return parse_int(number); }
+
+void append_json_text(std::string& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  size_t done = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (kPlain[c]) continue;
+    out.append(text, done, i - done);
+    done = i + 1;
+    out += '\\';
+    switch (c) {
+      case '"':
+        out += '"';
+        break;
+      case '\\':
+        out += '\\';
+        break;
+      case '\n':
+        out += 'n';
+        break;
+      case '\t':
+        out += 't';
+        break;
+      case '\r':
+        out += 'r';
+        break;
+      default:
+        out += "u00";
+        out += kHex[c >> 4];
+        out += kHex[c & 15];
+    }
+  }
+  out.append(text, done);
+  out += '"';
+}
+
+}  // namespace ulpscope
