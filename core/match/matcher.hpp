@@ -1,5 +1,5 @@
-// Finds the golden op and the golden item for each one of the target. Pure: reads two indexes, changes neither, opens no
-// file. Unmatched ops and items are part of the result, so that a report never loses a row.
+// Finds the golden op and the golden item for each one of the target. Pure: reads two indexes, changes
+// neither, opens no file. Unmatched ops and items are part of the result, so that a report never loses a row.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,13 @@ struct OpPair {
   MatchKind how = MatchKind::exact;
 };
 
-// Several items of one side that together are one item of the other (q_proj, k_proj, v_proj against qkv_proj).
+// Several items of one side that together are one item of the other (q_proj, k_proj, v_proj against
+// qkv_proj).
 struct Merge {
-  bool target_side = true;     // which side is joined
-  std::vector<ItemId> items;   // in joining order
-  int32_t axis = -1;           // concatenated along this dimension, size-1 dimensions removed; -1: the first item stands for all
+  bool target_side = true;    // which side is joined
+  std::vector<ItemId> items;  // in joining order
+  int32_t axis =
+      -1;  // concatenated along this dimension, size-1 dimensions removed; -1: the first item stands for all
 };
 
 // One row of a comparison. op_pair: the row of PairList::ops that it belongs to.
@@ -40,7 +42,8 @@ struct PairList {
   std::vector<OpPair> ops;      // target order; golden-only ops after the golden op that they follow
   std::vector<ItemPair> items;  // in the order of ops; within an op inputs, parameters, outputs, gradients
   std::vector<Merge> merges;
-  // What the user should know about the pairing itself: steps or ranks of one side only, filters that differ, ….
+  // What the user should know about the pairing itself: steps or ranks of one side only, filters that differ,
+  // ….
   std::vector<std::string> notices;
 };
 
