@@ -1,5 +1,6 @@
-// What a comparison found: one row a pair, in report order, with everything that the reports, the journal and the
-// localisation need. Filled by the measuring, raised by the localisation, read by the writers. Plain data.
+// What a comparison found: one row a pair, in report order, with everything that the reports, the journal and
+// the localisation need. Filled by the measuring, raised by the localisation, read by the writers. Plain
+// data.
 #pragma once
 
 #include <cstdint>
@@ -56,13 +57,13 @@ struct ResultRow {
   Absent absent = Absent::none;
   Verdict judged = Verdict::skip, verdict = Verdict::skip;
   Cause cause = Cause::none;
-  bool unreadable = false;      // data that should have been there is missing or damaged: exit code 3
-  bool grad_only = false;       // judged fail for requires_grad alone
-  bool squeezed = false;        // measured after size-1 dimensions were removed
-  int32_t judgement = 0;        // row of ResultTable::judgements
-  int64_t metrics = -1;         // row of ResultTable::data_metrics; -1: none
+  bool unreadable = false;         // data that should have been there is missing or damaged: exit code 3
+  bool grad_only = false;          // judged fail for requires_grad alone
+  bool squeezed = false;           // measured after size-1 dimensions were removed
+  int32_t judgement = 0;           // row of ResultTable::judgements
+  int64_t metrics = -1;            // row of ResultTable::data_metrics; -1: none
   int64_t judgement_metrics = -1;  // row of ResultTable::judgement_metrics; -1: none
-  std::string message;          // reasons, joined by "; "
+  std::string message;             // reasons, joined by "; "
 };
 
 struct Summary {
@@ -71,7 +72,7 @@ struct Summary {
 };
 
 // An element of a tensor by its place.
-struct WorstElement {
+struct PlacedElement {
   std::vector<int64_t> index;
   double target = 0, golden = 0;
 };
@@ -82,7 +83,7 @@ struct Culprit {
   int32_t step = -1, rank = -1, token = -1;
   std::vector<std::string> stack, next;
   std::vector<std::pair<std::string, std::string>> evidence;  // name and number or text, in order of weight
-  std::vector<WorstElement> worst;
+  std::vector<PlacedElement> worst;
   int64_t row = -1;  // row of the table that decided
 };
 
@@ -105,7 +106,7 @@ struct ResultTable {
   PairList pairs;
   std::vector<ResultRow> rows;  // one for each of pairs.items, same order
   std::vector<DataMetrics> data_metrics;
-  std::vector<std::string> judgements;  // names; row 0 is "similarity"
+  std::vector<std::string> judgements;                      // names; row 0 is "similarity"
   std::vector<std::vector<std::string>> judgement_columns;  // for each judgement its metric names
   std::vector<JudgementMetrics> judgement_metrics;
   Localisation localisation;

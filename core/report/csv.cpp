@@ -1,0 +1,147 @@
+#include "report/csv.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "report/json_text.hpp"
+#include "report/output_file.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr std::string_view kLineEnd = "\r\n";
+// What spreadsheets take for the start of a formula, the full-width forms included.
+constexpr std::array<std::string_view, 11> kFormulaStarts = {
+    "=", "+", "-", "@", "\t", "\r", "\n", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0"};
+
+bool is_number(std::string_view text) {
+  if (!text.empty() && text.back() == '%') text.remove_suffix(1);
+  return parse_double(text).has_value();
+}
+
+bool is_formula(std::string_view text) {
+  // Every formula start is a byte below 'A' or the first of a full-width form: most texts are settled by
+  // this.
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first > '@' && first != 0xEF) return false;
+  return std::any_of(kFormulaStarts.begin(), kFormulaStarts.end(),
+                     [&](std::string_view start) { return text.substr(0, start.size()) == start; }) &&
+         !is_number(text);
+}
+
+// What a cell must be looked at for: quotes, separators, line ends, and bytes that may not be UTF-8.
+constexpr std::array<bool, 256> special_bytes() {
+  std::array<bool, 256> special = {};
+  for (const unsigned char byte : {'"', ',', '\n', '\r'}) special[byte] = true;
+  for (size_t byte = 0x80; byte < 256; ++byte) special[byte] = true;
+  return special;
+}
+constexpr std::array<bool, 256> kSpecial = special_bytes();
+
+void append_quoted(std::string& out, std::string_view text, bool formula) {
+  const std::string safe = valid_utf8(text);
+  const bool quote = formula || safe.find_first_of("\",\r\n") != std::string::npos;
+  if (quote) out += '"';
+  if (formula) out += '\'';
+  for (const char c : safe) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  if (quote) out += '"';
+}
+
+void append_number_cell(std::string& out, int64_t value) {
+  if (value >= 0) append_json_number(out, value);
+  out += ',';
+}
+
+void append_text_cell(std::string& out, std::string_view text) {
+  append_csv_cell(out, text);
+  out += ',';
+}
+
+// The shape has commas as soon as it has two dimensions.
+void append_shape_cell(std::string& out, const RowSide& side) {
+  if (side.present && side.is_tensor) {
+    const bool quote = side.shape.size() > 1;
+    if (quote) out += '"';
+    append_shape(out, side.shape);
+    if (quote) out += '"';
+  }
+  out += ',';
+}
+
+void append_metric_cell(std::string& out, const std::optional<double>& value) {
+  if (value) {
+    if (*value - *value == 0)  // finite
+      append_finite(out, *value);
+    else
+      append_number(out, *value);
+  }
+  out += ',';
+}
+
+void append_row(std::string& out, const RowView& row) {
+  append_number_cell(out, row.step);
+  append_number_cell(out, row.rank);
+  for (const RowSide* side : {&row.target, &row.golden}) {
+    append_text_cell(out, side->op);
+    append_text_cell(out, side->item);
+  }
+  out.append(row.match).append(",");
+  append_text_cell(out, row.target.dtype);
+  append_text_cell(out, row.golden.dtype);
+  append_shape_cell(out, row.target);
+  append_shape_cell(out, row.golden);
+  append_text_cell(out, row.judgement);
+  out.append(to_text(row.judged)).append(",");
+  if (row.cause != Cause::none) out += to_text(row.cause);
+  out.append(",").append(to_text(row.verdict)).append(",");
+  for (const std::optional<double>& value : row.metrics) append_metric_cell(out, value);
+  append_csv_cell(out, row.message);
+  out += kLineEnd;
+}
+
+}  // namespace
+
+std::vector<std::string> csv_columns(const ReportHead& head) {
+  std::vector<std::string> columns = {"step",          "rank",      "op",     "tensor",       "golden_op",
+                                      "golden_tensor", "match",     "dtype",  "golden_dtype", "shape",
+                                      "golden_shape",  "judgement", "judged", "cause",        "verdict"};
+  columns.insert(columns.end(), head.metric_names.begin(), head.metric_names.end());
+  columns.emplace_back("message");
+  return columns;
+}
+
+void append_csv_cell(std::string& out, std::string_view text) {
+  if (text.empty()) return;
+  const bool formula = is_formula(text);
+  if (formula ||
+      std::any_of(text.begin(), text.end(), [](char c) { return kSpecial[static_cast<unsigned char>(c)]; }))
+    append_quoted(out, text, formula);
+  else
+    out += text;
+}
+
+void append_csv_line(std::string& out, const std::vector<std::string>& cells) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (i != 0) out += ',';
+    append_csv_cell(out, cells[i]);
+  }
+  out += kLineEnd;
+}
+
+Status write_csv(const ReportView& report, const std::string& path) {
+  ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
+  append_csv_line(file.text(), csv_columns(report.head()));
+  RowView row;
+  for (int64_t i = 0; i < report.row_count(); ++i) {
+    report.read_row(i, row);
+    append_row(file.text(), row);
+    file.flush_when_large();
+  }
+  return file.commit();
+}
+
+}  // namespace ulpscope

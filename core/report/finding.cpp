@@ -1,0 +1,281 @@
+#include "report/finding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr size_t kMaxEvidence = 6, kMaxLoneNames = 3;
+
+std::optional<double> metric(const ReportHead& head, const RowView& row, std::string_view name) {
+  const auto found = std::find(head.metric_names.begin(), head.metric_names.end(), name);
+  const auto at = static_cast<size_t>(found - head.metric_names.begin());
+  return at < row.metrics.size() ? row.metrics[at] : std::nullopt;
+}
+
+// A share for a person: "100 %" and "0 %" only where they are exact.
+std::string percent_text(double part, double whole) {
+  if (part == whole) return "100 %";
+  const double percent = 100 * part / whole;
+  if (percent >= 99.5) return "over 99 %";
+  return percent < 1 ? fmt::format("{:.2g} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+// Near 1 the distance from 1 is what counts.
+std::string cosine_text(double cosine) {
+  const std::string text = fmt::format("{:.6f}", cosine);
+  if (text != "1.000000" || cosine == 1) return text == "1.000000" ? "1" : text;
+  return fmt::format("1 - {:.1e}", 1 - cosine);
+}
+
+std::string value_text(double value) {
+  return std::isfinite(value) ? fmt::format("{:.4g}", value) : number_text(value);
+}
+
+std::string index_text(const std::vector<int64_t>& index) {
+  return fmt::format("[{}]", fmt::join(index, ","));
+}
+
+// Rows [first, end) of the op pair that row belongs to.
+struct RowRange {
+  int64_t first = 0, end = 0;
+};
+RowRange op_pair_rows(const ReportView& report, int64_t row) {
+  RowView view;
+  view.wants_metrics = false;
+  report.read_row(row, view);
+  const int64_t op_pair = view.op_pair;
+  const auto same = [&](int64_t at) {
+    report.read_row(at, view);
+    return view.op_pair == op_pair;
+  };
+  RowRange range{row, row + 1};
+  while (range.first > 0 && same(range.first - 1)) --range.first;
+  while (range.end < report.row_count() && same(range.end)) ++range.end;
+  return range;
+}
+
+bool is_input(const RowView& row) {
+  const std::string_view item = row.named().item;
+  return item.substr(0, 5) == "input" || item.substr(0, 9) == "parameter";
+}
+
+// How the inputs of an op compare: equal in every number there is, or "agree" (all pass), or nothing to say.
+std::string input_sentence(const ReportView& report, int64_t row) {
+  const RowRange range = op_pair_rows(report, row);
+  RowView view;
+  int64_t inputs = 0, identical = 0, equal = 0, passed = 0;
+  std::string mode;
+  for (int64_t i = range.first; i < range.end; ++i) {
+    report.read_row(i, view);
+    if (!is_input(view) || !view.named().is_tensor) continue;
+    ++inputs;
+    passed += view.verdict == Verdict::pass;
+    const auto zero = [&](std::string_view name) {
+      return metric(report.head(), view, name).value_or(1) == 0;
+    };
+    const bool same_data = view.mode == "data" && zero("unequal") && zero("nonfinite_mismatch");
+    const bool same_statistics = view.mode == "statistics" && zero("max_diff") && zero("min_diff") &&
+                                 zero("mean_diff") && zero("l2norm_diff");
+    identical += view.bit_identical;
+    equal += view.bit_identical || (view.target.dtype == view.golden.dtype && (same_data || same_statistics));
+    if (mode.empty()) mode = view.mode;
+  }
+  if (inputs == 0) return "";
+  if (identical == inputs)
+    return mode == "digest" ? "inputs have equal checksums" : "inputs are bit-identical";
+  if (equal == inputs)
+    return mode == "data" ? "inputs are equal in every element" : "inputs have equal statistics";
+  return passed == inputs ? "inputs agree" : "";
+}
+
+std::string data_sentence(const ReportHead& head, const RowView& row, const Culprit& culprit) {
+  std::string text;
+  const auto error = metric(head, row, "max_abs_err");
+  if (error) text = fmt::format("max_abs_err {:.1e}", *error);
+  if (!culprit.worst.empty()) {
+    const PlacedElement& worst = culprit.worst.front();
+    text += fmt::format("{} at {}: target {}, golden {}", text.empty() ? "worst" : "",
+                        index_text(worst.index), value_text(worst.target), value_text(worst.golden));
+  }
+  if (const auto cosine = metric(head, row, "cosine"))
+    text += (text.empty() ? "cosine " : "; cosine ") + cosine_text(*cosine);
+  return text;
+}
+
+std::string statistics_sentence(const ReportHead& head, const RowView& row) {
+  std::string text;
+  for (const std::string_view name : {"max", "min", "mean", "l2norm"}) {
+    const std::string word(name);
+    const auto target = metric(head, row, "target_" + word), golden = metric(head, row, "golden_" + word);
+    if (!target || !golden || *target == *golden) continue;
+    text += fmt::format("{}{} {} against {}", text.empty() ? "" : ", ", word, value_text(*target),
+                        value_text(*golden));
+  }
+  return text;
+}
+
+// How the tensor of the culprit differs.
+std::string difference_sentence(const ReportHead& head, const RowView& row) {
+  const auto elements = metric(head, row, "elements"), unequal = metric(head, row, "unequal");
+  const std::string thing = is_input(row) ? "it" : "output";
+  if (!elements || !unequal || *elements <= 0) return "";
+  const double different = std::max(*unequal, metric(head, row, "nonfinite_mismatch").value_or(0));
+  return fmt::format("{} differs in {} of {} elements", thing, percent_text(different, *elements),
+                     count_text(static_cast<int64_t>(*elements)));
+}
+
+// "llm_model.py:114 in forward" from a line "File /x/llm_model.py, line 114, in forward, \n code"; empty for
+// others.
+std::string frame_text(std::string_view frame) {
+  constexpr std::string_view kFile = "File ", kLine = ", line ", kIn = ", in ";
+  const size_t line = frame.find(kLine);
+  if (frame.substr(0, kFile.size()) != kFile || line == std::string_view::npos) return "";
+  std::string_view path = frame.substr(kFile.size(), line - kFile.size());
+  path.remove_prefix(path.rfind('/') + 1);
+  const std::string_view rest = frame.substr(line + kLine.size());
+  const size_t in = rest.find(kIn);
+  std::string text =
+      std::string(path) + ":" + std::string(rest.substr(0, std::min(in, rest.find_first_of(", \n"))));
+  if (in == std::string_view::npos) return text;
+  const std::string_view function = rest.substr(in + kIn.size());
+  return text + " in " + std::string(function.substr(0, function.find_first_of(", \n")));
+}
+
+// Frames that only pass a call on: the hooks and wrappers of torch.
+bool is_wrapper(std::string_view frame) {
+  return frame.find("call_impl") != std::string_view::npos ||
+         frame.find("/site-packages/torch/") != std::string_view::npos;
+}
+
+std::string call_site(const Culprit& culprit) {
+  for (const std::string& frame : culprit.stack)
+    if (const std::string text = frame_text(frame); !text.empty() && !is_wrapper(frame))
+      return "called from " + text;
+  return culprit.stack.empty() ? "" : "called from " + culprit.stack.front();
+}
+
+std::string evidence_sentence(const Culprit& culprit) {
+  std::string text;
+  for (size_t i = 0; i < std::min(kMaxEvidence, culprit.evidence.size()); ++i) {
+    const auto& [name, value] = culprit.evidence[i];
+    const auto number = parse_double(value);
+    text += fmt::format("{}{} {}", i == 0 ? "evidence: " : ", ", name, number ? value_text(*number) : value);
+  }
+  return text;
+}
+
+std::string equal_sentence(const ReportView& report) {
+  RowView view;
+  view.wants_metrics = false;
+  bool statistics = false, digest = false;
+  for (int64_t i = 0; i < report.row_count(); ++i) {
+    report.read_row(i, view);
+    statistics |= view.mode == "statistics";
+    digest |= view.mode == "digest";
+  }
+  if (statistics)
+    return "all recorded statistics are equal; a permutation of elements, or errors that cancel, leave them "
+           "equal too";
+  return digest ? "all checksums are equal" : "every matched tensor is bit-identical";
+}
+
+}  // namespace
+
+std::string headline(std::string_view verdict) {
+  std::string text = printable(verdict);
+  for (char& c : text) {
+    if (c == '_') c = ' ';
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return text;
+}
+
+std::vector<std::string> run_sentences(const ReportView& report) {
+  const std::string& verdict = report.head().localisation.verdict;
+  if (verdict == "identical") return {equal_sentence(report)};
+  if (verdict == "rounding")
+    return {
+        "values differ, and the number formats in use explain every difference; no operation is at fault"};
+  if (verdict == "structure_only")
+    return {"values agree; calls were added, removed, reordered or renamed",
+            "next: look at the rows with match only_target, only_golden and aligned"};
+  if (verdict == "inconclusive")
+    return {"what is recorded does not show an operation at fault, nor that there is none"};
+  return {};
+}
+
+std::vector<std::string> culprit_sentences(const ReportView& report, const Culprit& culprit) {
+  std::vector<std::string> found;
+  const auto say = [&](std::string text) {
+    if (!text.empty()) found.push_back(printable(text));
+  };
+  if (culprit.row >= 0 && culprit.row < report.row_count()) {
+    RowView row;
+    report.read_row(culprit.row, row);
+    std::string first = culprit.kind == "compute_fault" ? input_sentence(report, culprit.row) : "";
+    if (culprit.kind == "input_fault") first = "no recorded operation produced this input";
+    const std::string second = difference_sentence(report.head(), row);
+    say(first + (first.empty() || second.empty() ? "" : "; ") + second);
+    say(row.mode == "statistics" ? statistics_sentence(report.head(), row)
+                                 : data_sentence(report.head(), row, culprit));
+    say(std::string(row.message));
+  }
+  say(evidence_sentence(culprit));
+  if (!culprit.module.empty()) say("in module " + culprit.module);
+  say(call_site(culprit));
+  return found;
+}
+
+LoneCalls lone_calls(const ReportView& report) {
+  LoneCalls lone;
+  RowView row;
+  row.wants_metrics = false;
+  int64_t op_pair = -1;
+  bool alone = false, on_target = false;
+  std::string name;
+  const auto take = [&] {
+    if (!alone) return;
+    ++(on_target ? lone.target : lone.golden);
+    std::vector<std::string>& names = on_target ? lone.target_names : lone.golden_names;
+    if (names.size() < kMaxLoneNames) names.push_back(printable(name));
+  };
+  for (int64_t i = 0; i < report.row_count(); ++i) {
+    report.read_row(i, row);
+    if (row.op_pair != op_pair) {
+      take();
+      op_pair = row.op_pair;
+      alone = row.one_sided();
+      on_target = row.target.present;
+      if (alone) name = row.named().op;
+    }
+    // A row of both sides, or one of the other side, means that the call has a partner.
+    alone = alone && row.one_sided() && row.target.present == on_target;
+  }
+  take();
+  return lone;
+}
+
+std::vector<std::pair<std::string, int64_t>> match_counts(const ReportView& report) {
+  std::vector<std::pair<std::string, int64_t>> counts;
+  RowView row;
+  row.wants_metrics = false;
+  for (int64_t i = 0; i < report.row_count(); ++i) {
+    report.read_row(i, row);
+    if (row.one_sided()) continue;
+    const auto found = std::find_if(counts.begin(), counts.end(),
+                                    [&](const auto& count) { return count.first == row.match; });
+    if (found == counts.end())
+      counts.emplace_back(row.match, 1);
+    else
+      ++found->second;
+  }
+  return counts;
+}
+
+}  // namespace ulpscope

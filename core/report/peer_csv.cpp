@@ -1,0 +1,60 @@
+#include "report/peer_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "measure/peer_table.hpp"
+#include "report/csv.hpp"
+#include "report/output_file.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::string local_time_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local = {};
+  localtime_r(&now, &local);
+  return fmt::format("{:04}{:02}{:02}{:02}{:02}{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday,
+                     local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+std::string number_word(std::string_view word, int32_t number) {
+  return number < 0 ? "" : fmt::format("{}{}_", word, number);
+}
+
+Status write_table(const ResultTable& table, const PeerGroup& group, const std::string& path) {
+  ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
+  const PeerTable peer(table, group);
+  file.text() += kByteOrderMark;
+  append_csv_line(file.text(), peer.header());
+  for (size_t i = 0; i < peer.row_count(); ++i) {
+    append_csv_line(file.text(), peer.row(i));
+    file.flush_when_large();
+  }
+  return file.commit();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> write_peer_tables(const ResultTable& table, const std::string& folder) {
+  const std::vector<PeerGroup> groups = peer_groups(table);
+  const bool steps = std::any_of(groups.begin(), groups.end(),
+                                 [&](const PeerGroup& group) { return group.step != groups.front().step; });
+  const std::string time = local_time_text();
+  std::vector<std::string> paths;
+  for (const PeerGroup& group : groups) {
+    const std::string name =
+        groups.size() == 1 ? ""
+                           : (steps ? number_word("step", group.step) : "") + number_word("rank", group.rank);
+    const std::string path = fmt::format("{}/compare_result_{}{}.csv", folder, name, time);
+    ULPSCOPE_TRY(write_table(table, group, path));
+    paths.push_back(path);
+  }
+  return paths;
+}
+
+}  // namespace ulpscope

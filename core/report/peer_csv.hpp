@@ -1,0 +1,19 @@
+// Writes the tables of `--columns msprobe`: the columns and cells of msprobe's compare_result files, under
+// its file names, for users who diff against old tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "report/result_table.hpp"
+
+namespace ulpscope {
+
+// Writes one table for each step and rank into folder, which is there, and answers their paths:
+// compare_result_<time>.csv for a single table, compare_result_rank<R>_<time>.csv for several ranks, with
+// step<S>_ before it for several steps. time is local, YYYYMMDDhhmmss. UTF-8 with a byte order mark. io: a
+// file exists or cannot be written. Any thread.
+Result<std::vector<std::string>> write_peer_tables(const ResultTable& table, const std::string& folder);
+
+}  // namespace ulpscope

@@ -1,0 +1,138 @@
+#include "report/table_view.hpp"
+
+#include <utility>
+
+#include "report/json_text.hpp"
+#include "report/metrics.hpp"
+
+namespace ulpscope {
+namespace {
+
+// The statistics that both sides recorded; nothing for arguments.
+std::optional<StatisticsComparison> compared_statistics(const ResultTable& table, const ItemPair& pair) {
+  const TensorId target = table.target->items()[pair.target].tensor,
+                 golden = table.golden->items()[pair.golden].tensor;
+  if (target == kNoIndex || golden == kNoIndex) return std::nullopt;
+  const TensorRow& t = table.target->tensors()[target];
+  const TensorRow& g = table.golden->tensors()[golden];
+  return compare_statistics(t.stats, t.dtype, g.stats, g.dtype);
+}
+
+void put_item_name(const DumpIndex& index, const ItemRow& item, std::string& name) {
+  name = role_word(item.role);
+  const std::string_view path = index.text(item.path);
+  if (!path.empty()) name.append(".").append(path);
+}
+
+void read_side(const DumpIndex& index, ItemId item, RowSide& side, std::string& name) {
+  side = {};
+  if (item == kNoIndex) return;
+  const ItemRow& row = index.items()[item];
+  put_item_name(index, row, name);
+  side.present = true;
+  side.op = index.text(index.ops()[row.op].name);
+  side.item = name;
+  side.is_tensor = row.tensor != kNoIndex;
+  if (!side.is_tensor) {
+    side.dtype = index.text(row.type);
+    side.value = index.text(row.value);
+    return;
+  }
+  const TensorRow& tensor = index.tensors()[row.tensor];
+  side.dtype = ulpscope::name(tensor.dtype);
+  side.shape = index.shape(tensor.shape);
+  side.digest = index.text(tensor.digest);
+}
+
+// Whether both sides hold the same content. A hash of zeros stands for none.
+bool is_same_content(const DataMetrics& data) {
+  const bool hashed = data.hash_target[0] != 0 || data.hash_target[1] != 0;
+  return hashed && data.hash_target[0] == data.hash_golden[0] && data.hash_target[1] == data.hash_golden[1];
+}
+
+}  // namespace
+
+void append_shape(std::string& out, std::span<const int64_t> shape) {
+  out += '[';
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i != 0) out += ", ";
+    append_json_number(out, shape[i]);
+  }
+  out += ']';
+}
+
+TableView::TableView(const ResultTable& table, std::string version) : table_(table) {
+  head_.version = std::move(version);
+  head_.command = table.command;
+  head_.target = side_info(*table.target);
+  head_.golden = side_info(*table.golden);
+  head_.policy_file = table.policy_file;
+  head_.policy_profile = table.policy_profile;
+  head_.policy_hash = table.policy_hash;
+  head_.summary = summarise(table);
+  head_.localisation = table.localisation;
+  head_.notices = table.pairs.notices;
+  head_.diagnostics = table.diagnostics;
+  for (const MetricColumn& column : metric_columns()) head_.metric_names.emplace_back(column.name);
+  for (size_t i = 0; i < table.judgements.size(); ++i) {
+    first_judgement_metric_.push_back(head_.metric_names.size());
+    if (i >= table.judgement_columns.size()) continue;
+    for (const std::string& name : table.judgement_columns[i])
+      head_.metric_names.push_back(table.judgements[i] + "." + name);
+  }
+}
+
+void TableView::read_row(int64_t index, RowView& view) const {
+  const ResultRow& row = table_.rows[static_cast<size_t>(index)];
+  read_side(*table_.target, row.pair.target, view.target, view.target_item);
+  read_side(*table_.golden, row.pair.golden, view.golden, view.golden_item);
+
+  const bool on_target = view.target.present;
+  const DumpIndex& place = on_target ? *table_.target : *table_.golden;
+  const OpRow& op = place.ops()[place.items()[on_target ? row.pair.target : row.pair.golden].op];
+  view.step = op.step;
+  view.rank = op.rank;
+  view.token = op.token;
+  view.op_pair = row.pair.op_pair;
+  view.match = to_text(row.pair.how);
+  view.mode = to_text(row.mode);
+  view.judgement = table_.judgements[static_cast<size_t>(row.judgement)];
+  view.absent = row.absent == Absent::none ? std::string_view() : to_text(row.absent);
+  view.message = row.message;
+  view.judged = row.judged;
+  view.verdict = row.verdict;
+  view.cause = row.cause;
+  view.unreadable = row.unreadable;
+  const bool same_type =
+      view.target.dtype == view.golden.dtype && view.target.is_tensor && view.golden.is_tensor;
+  if (row.mode == Mode::data)
+    view.bit_identical = same_type && row.metrics >= 0 &&
+                         is_same_content(table_.data_metrics[static_cast<size_t>(row.metrics)]);
+  else
+    view.bit_identical = same_type && row.mode == Mode::digest && view.target.digest == view.golden.digest;
+  read_metrics(row, view);
+}
+
+void TableView::read_metrics(const ResultRow& row, RowView& view) const {
+  view.metrics.clear();
+  if (!view.wants_metrics) return;
+  view.metrics.resize(head_.metric_names.size());
+  RowNumbers numbers;
+  std::optional<StatisticsComparison> statistics;
+  if (row.mode == Mode::data && row.metrics >= 0)
+    numbers.data = &table_.data_metrics[static_cast<size_t>(row.metrics)];
+  else if (row.mode == Mode::statistics)
+    statistics = compared_statistics(table_, row.pair);
+  if (statistics) numbers.statistics = &*statistics;
+  const std::span<const MetricColumn> columns = metric_columns();
+  if (numbers.data != nullptr || numbers.statistics != nullptr)
+    for (size_t i = 0; i < columns.size(); ++i) view.metrics[i] = columns[i].read(numbers);
+  if (row.judgement_metrics < 0) return;
+  const std::vector<ulpscope_metric>& values =
+      table_.judgement_metrics[static_cast<size_t>(row.judgement_metrics)].values;
+  const size_t first = first_judgement_metric_[static_cast<size_t>(row.judgement)];
+  for (size_t i = 0; i < values.size() && first + i < view.metrics.size(); ++i)
+    if (values[i].available != 0) view.metrics[first + i] = values[i].value;
+}
+
+}  // namespace ulpscope

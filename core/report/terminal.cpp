@@ -1,0 +1,217 @@
+#include "report/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "report/finding.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr size_t kFullCulprits = 3, kBriefCulprits = 5, kSuspects = 3, kDiagnostics = 5;
+constexpr int64_t kLayoutWidth = 80, kMinName = 16;
+constexpr std::string_view kIndent = "    ";
+
+enum class Tone { bold, red, yellow, green, grey };
+
+class Block {
+ public:
+  Block(const ReportView& report, const TerminalOptions& options)
+      : report_(report), head_(report.head()), options_(options) {}
+
+  std::string text() {
+    write_sides();
+    write_matches();
+    out_ += '\n';
+    write_finding();
+    write_trouble();
+    out_ += '\n';
+    write_counts();
+    return std::move(out_);
+  }
+
+ private:
+  std::string painted(Tone tone, std::string_view text) const {
+    if (!options_.style.color) return std::string(text);
+    constexpr std::string_view kCodes[] = {"1", "1;31", "1;33", "1;32", "2"};
+    return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<size_t>(tone)], text);
+  }
+
+  // Columns that are left beside a text; 0 means no limit, so that nothing is shortened.
+  int64_t room(int64_t taken) const {
+    return options_.style.width == 0 ? 0 : std::max(kMinName, options_.style.width - taken);
+  }
+
+  void line(std::string_view text) { out_.append(text).append("\n"); }
+
+  // A sentence below a headline. Words go to the next line where the terminal ends; a word is never broken.
+  void sentence(std::string_view text) {
+    const int64_t width = options_.style.width;
+    std::string current(kIndent);
+    int64_t used = display_width(kIndent);
+    for (const std::string_view word : split(text, ' ')) {
+      const int64_t length = display_width(word);
+      const bool first = used == display_width(kIndent);
+      if (!first && width > 0 && used + 1 + length > width) {
+        line(current);
+        current = std::string(kIndent) + "  ";
+        used = display_width(current);
+      } else if (!first) {
+        current += ' ';
+        ++used;
+      }
+      current += word;
+      used += length;
+    }
+    line(current);
+  }
+
+  // A command to copy: never wrapped, never shortened.
+  void next(const std::string& text) { line(std::string(kIndent) + "next: " + printable(text)); }
+
+  void write_side(std::string_view word, const SideInfo& side) {
+    std::string facts;
+    for (const std::string* fact : {&side.source, &side.task, &side.level})
+      if (!fact->empty()) facts += printable(*fact) + " · ";
+    facts += count_text(side.ops) + " ops · " + count_text(side.tensors) + " tensors";
+    const int64_t taken = static_cast<int64_t>(word.size()) + 2 + 3 + display_width(facts);
+    line(fmt::format("{}  {}   {}", word, shorten_middle(printable(side.path), room(taken)), facts));
+  }
+
+  void write_sides() {
+    write_side("target", head_.target);
+    write_side("golden", head_.golden);
+  }
+
+  void write_matches() {
+    std::string text;
+    for (const auto& [match, count] : match_counts(report_)) {
+      const std::string how = match == "exact"    ? "matched exactly"
+                              : match == "origin" ? "matched by original name"
+                                                  : printable(match);
+      text += (text.empty() ? count_text(count) + " rows " : ", " + count_text(count) + " ") + how;
+    }
+    if (text.empty()) text = "no rows matched";
+    line(fmt::format("{} · {} only in target · {} only in golden", text,
+                     count_text(head_.summary.only_target), count_text(head_.summary.only_golden)));
+    const LoneCalls lone = lone_calls(report_);
+    write_lone("only in target", lone.target, lone.target_names);
+    write_lone("only in golden", lone.golden, lone.golden_names);
+    for (const std::string& notice : head_.notices) line("note: " + printable(notice));
+  }
+
+  void write_lone(std::string_view where, int64_t count, const std::vector<std::string>& names) {
+    if (count == 0) return;
+    std::string text = fmt::format("{}: {}", where, fmt::join(names, ", "));
+    const int64_t more = count - static_cast<int64_t>(names.size());
+    if (more > 0) text += fmt::format(" and {} more {}", count_text(more), more == 1 ? "call" : "calls");
+    line(shorten_middle(text, options_.style.width));
+  }
+
+  // "COMPUTE FAULT  op  tensor   step 0  rank 0        certain"
+  void write_headline(const Culprit& culprit) {
+    const std::string kind = headline(culprit.kind);
+    std::string place = "  " + printable(culprit.tensor);
+    if (culprit.step >= 0 || culprit.rank >= 0) place += " ";
+    if (culprit.step >= 0) place += fmt::format("  step {}", culprit.step);
+    if (culprit.rank >= 0) place += fmt::format("  rank {}", culprit.rank);
+    if (culprit.token >= 0) place += fmt::format("  token {}", culprit.token);
+    const std::string confidence = printable(culprit.confidence);
+    const int64_t fixed = display_width(kind) + 2 + display_width(place) + 2 + display_width(confidence);
+    const std::string op = shorten_middle(printable(culprit.op_name), room(fixed));
+    const int64_t width = options_.style.width == 0 ? kLayoutWidth : options_.style.width;
+    const int64_t gap = std::max<int64_t>(2, width - fixed + 2 - display_width(op));
+    line(fmt::format("{}  {}{}{}{}", painted(Tone::red, kind), painted(Tone::bold, op), place,
+                     std::string(static_cast<size_t>(gap), ' '), confidence));
+  }
+
+  void write_culprits() {
+    const std::vector<Culprit>& culprits = head_.localisation.culprits;
+    for (size_t i = 0; i < std::min(culprits.size(), kFullCulprits + kBriefCulprits); ++i) {
+      write_headline(culprits[i]);
+      if (i >= kFullCulprits) continue;
+      for (const std::string& text : culprit_sentences(report_, culprits[i])) sentence(text);
+      for (const std::string& step : culprits[i].next) next(step);
+    }
+    if (culprits.size() > kFullCulprits + kBriefCulprits)
+      line(fmt::format("and {} more culprits, see the report",
+                       culprits.size() - kFullCulprits - kBriefCulprits));
+    const int64_t propagated = head_.localisation.propagated;
+    if (propagated > 0)
+      sentence(fmt::format("{} later {} because of {}", count_text(propagated),
+                           propagated == 1 ? "tensor differs" : "tensors differ",
+                           culprits.size() == 1 ? "it" : "them"));
+  }
+
+  void write_suspects() {
+    const std::vector<Culprit>& suspects = head_.localisation.suspects;
+    for (size_t i = 0; i < std::min(suspects.size(), kSuspects); ++i) {
+      sentence("suspect: " + printable(suspects[i].op_name) + "  " + printable(suspects[i].tensor));
+      for (const std::string& step : suspects[i].next) next(step);
+    }
+    if (suspects.size() > kSuspects)
+      sentence(fmt::format("and {} more suspects, see the report", suspects.size() - kSuspects));
+  }
+
+  void write_finding() {
+    const std::string& verdict = head_.localisation.verdict;
+    if (!head_.localisation.culprits.empty()) {
+      write_culprits();
+    } else {
+      const bool good = verdict == "identical" || verdict == "rounding";
+      line(painted(good ? Tone::green : Tone::yellow, headline(verdict)));
+      for (const std::string& text : run_sentences(report_)) sentence(text);
+      write_suspects();
+    }
+    for (const std::string& note : head_.localisation.notes) sentence(printable(note));
+  }
+
+  void write_trouble() {
+    const Summary& summary = head_.summary;
+    if (summary.unreadable == 0 && summary.diagnostics == 0) return;
+    out_ += '\n';
+    if (summary.unreadable > 0)
+      line(painted(Tone::yellow,
+                   fmt::format("{} {} could not be compared: data is missing or unreadable",
+                               count_text(summary.unreadable), summary.unreadable == 1 ? "row" : "rows")));
+    size_t shown = 0;
+    for (const Diagnostic& diagnostic : head_.diagnostics) {
+      if (shown++ == kDiagnostics) break;
+      const std::string place = diagnostic.where.empty() ? "" : printable(diagnostic.where) + ": ";
+      line(fmt::format("{}  {}{}", to_text(diagnostic.severity), place, printable(diagnostic.text)));
+    }
+    const int64_t more =
+        summary.diagnostics - static_cast<int64_t>(std::min(kDiagnostics, head_.diagnostics.size()));
+    if (more > 0)
+      line(fmt::format("and {} more {}", count_text(more), more == 1 ? "diagnostic" : "diagnostics"));
+  }
+
+  void write_counts() {
+    const Summary& summary = head_.summary;
+    const auto count = [&](std::string_view word, int64_t number, Tone tone) {
+      const std::string text = fmt::format("{} {}", word, count_text(number));
+      return number > 0 ? painted(tone, text) : text;
+    };
+    std::string text =
+        fmt::format("{}   {}   {}   {}", count("pass", summary.pass, Tone::green),
+                    count("warning", summary.warning, Tone::yellow), count("fail", summary.fail, Tone::red),
+                    count("skip", summary.skip, Tone::grey));
+    if (!options_.report_path.empty()) text += "         report  " + printable(options_.report_path);
+    line(text);
+  }
+
+  const ReportView& report_;
+  const ReportHead& head_;
+  const TerminalOptions& options_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string terminal_summary(const ReportView& report, const TerminalOptions& options) {
+  return Block(report, options).text();
+}
+
+}  // namespace ulpscope
