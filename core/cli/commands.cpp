@@ -4,6 +4,10 @@ namespace ulpscope {
 
 CommandList make_commands() {
   CommandList commands;
+  commands.push_back(make_list_command());
+  commands.push_back(make_show_command());
+  commands.push_back(make_convert_command());
+  commands.push_back(make_overflow_command());
   commands.push_back(make_plugins_command());
   commands.push_back(make_version_command());
   return commands;

@@ -78,17 +78,21 @@ Result<std::string> Context::make_output_folder(std::string_view command) {
   return ulpscope::make_output_folder(request);
 }
 
-Result<DumpIndex> Context::open_dump(const std::string& path, const std::string& source_name,
-                                     const ScanFilter& filter) {
+Result<SourceHandle> Context::open_source(const std::string& path, const std::string& source_name,
+                                          const std::string& options_json) {
   // A path that is not there is missing input; asked for their opinion, the sources would only say "not
   // mine".
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0)
     return Error{Code::io, printable(path) + ": " + std::generic_category().message(errno)};
   ULPSCOPE_ASSIGN(Registry * plugins, registry());
-  auto source = plugins->open_source(source_of_mode(source_name), path, "{}");
-  if (!source.ok()) return std::move(source).error();
-  return DumpIndex::build(std::move(source).value(), filter, diagnostics_, cancel_);
+  return plugins->open_source(source_of_mode(source_name), path, options_json);
+}
+
+Result<DumpIndex> Context::open_dump(const std::string& path, const std::string& source_name,
+                                     const ScanFilter& filter, const std::string& options_json) {
+  ULPSCOPE_ASSIGN(SourceHandle source, open_source(path, source_name, options_json));
+  return DumpIndex::build(std::move(source), filter, diagnostics_, cancel_);
 }
 
 void Context::log_diagnostics(size_t most_lines) {

@@ -49,10 +49,15 @@ class Context {
   // itself with
   // --exact-output.
   Result<std::string> make_output_folder(std::string_view command);
+  // Opens a dump without scanning it; options_json goes to the source as far as it knows the options. Errors
+  // as open_dump.
+  Result<SourceHandle> open_source(const std::string& path, const std::string& source_name,
+                                   const std::string& options_json);
   // Opens and scans a dump. io: the path does not exist; usage: no source, or no single one, takes it. Name
-  // is "auto" or that of a source; the words of the peer (atb, offline_data, acl_om) are understood.
+  // is "auto" or that of a source; the peer's words (atb, offline_data) are understood. Of the options (a
+  // JSON object) those reach the source that it knows.
   Result<DumpIndex> open_dump(const std::string& path, const std::string& source_name,
-                              const ScanFilter& filter);
+                              const ScanFilter& filter, const std::string& options_json = "{}");
   // Writes what was diagnosed so far to the log, at most most_lines of them, worst first.
   void log_diagnostics(size_t most_lines);
 

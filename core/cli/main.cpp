@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "kernels/kernel_isa.hpp"
 #include "plugin/builtin.hpp"
 
 namespace ulpscope {
@@ -138,6 +139,8 @@ int run_command(Command& command, const Invocation& invocation, const std::vecto
   const auto format = log_format(*options);
   if (!format.ok()) return report(plain, info.name, format.error());
   Log log(log_level(*options), *format);
+  if (const Status kernels = set_kernel_isa_from_environment(); !kernels.ok())
+    log.warning(kernels.error().message);
   Context context(log, out, cancel, std::move(options).value(), words, builtin_plugins());
   const auto result = command.run(context);
   const Status written = out.flush();

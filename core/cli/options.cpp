@@ -35,9 +35,11 @@ class AnyValue : public po::value_semantic {
 
 constexpr unsigned kManyTokens = 32'000;
 
-unsigned least_tokens(OptionKind kind) { return kind == OptionKind::flag ? 0 : 1; }
+unsigned least_tokens(OptionKind kind) {
+  return kind == OptionKind::flag || kind == OptionKind::optional ? 0 : 1;
+}
 unsigned most_tokens(OptionKind kind) {
-  return kind == OptionKind::sequence ? kManyTokens : least_tokens(kind);
+  return kind == OptionKind::sequence ? kManyTokens : kind == OptionKind::flag ? 0 : 1;
 }
 
 po::options_description describe(const std::vector<OptionSpec>& specs) {
@@ -207,9 +209,11 @@ Result<ParsedOptions> parse_options(const std::vector<OptionSpec>& specs,
       values.emplace_back();
       continue;
     }
-    if (spec->kind == OptionKind::value && !values.empty())
+    const bool once = spec->kind == OptionKind::value || spec->kind == OptionKind::optional;
+    if (once && !values.empty())
       return Error{Code::usage, "option '--" + with_dashes(spec->name) + "' is given twice"};
     values.insert(values.end(), option.value.begin(), option.value.end());
+    if (option.value.empty()) values.emplace_back();
   }
   if (parsed.positional_.size() > max_positional)
     return Error{Code::usage, "unexpected argument " + quoted(parsed.positional_[max_positional])};

@@ -17,6 +17,7 @@ namespace ulpscope {
 enum class OptionKind {
   flag,      // takes no value; may be repeated
   value,     // takes one value and stands once
+  optional,  // takes one value or none, and stands once
   many,      // takes one value and may be repeated
   sequence,  // takes one or more values up to the next option
 };

@@ -4,7 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
-#include "kernels/pair_kernels.hpp"
+#include "kernels/kernel_isa.hpp"
 
 namespace ulpscope {
 namespace {

@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/progress.hpp"
+#include "report/json_text.hpp"
+#include "report/output_file.hpp"
+#include "tensors/convert.hpp"
+#include "tensors/element_text.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr size_t kMostDiagnostics = 10;
+constexpr size_t kMostFailuresLogged = 5;
+
+struct Outcome {
+  std::string path;                         // relative to the output folder; empty: the tensor has no data
+  std::optional<Result<Converted>> result;  // nothing: not tried
+};
+
+TensorFileKind kind_of(const std::string& word) {
+  return word == "pt"    ? TensorFileKind::pt
+         : word == "npy" ? TensorFileKind::npy
+                         : TensorFileKind::safetensors;
+}
+
+struct Counts {
+  int64_t converted = 0, failed = 0, without_data = 0, not_tried = 0;
+};
+
+Counts count_outcomes(const std::vector<Outcome>& outcomes) {
+  Counts counts;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.path.empty())
+      ++counts.without_data;
+    else if (!outcome.result)
+      ++counts.not_tried;
+    else
+      ++(outcome.result->ok() ? counts.converted : counts.failed);
+  }
+  return counts;
+}
+
+void append_string_member(std::string& out, std::string_view name, std::string_view text) {
+  out += ", \"" + std::string(name) + "\": ";
+  append_json_string(out, text);
+}
+
+void append_result(std::string& out, const Outcome& outcome, const TensorRow& tensor) {
+  if (outcome.path.empty()) {
+    append_string_member(out, "reason", tensor.absent == 0 ? "no data" : absent_text(tensor.absent));
+  } else if (!outcome.result) {
+    append_string_member(out, "error", "cancelled");
+  } else if (!outcome.result->ok()) {
+    append_string_member(out, "error", outcome.result->error().message);
+  } else {
+    const Converted& done = **outcome.result;
+    append_string_member(out, "file", outcome.path);
+    append_string_member(out, "written_dtype", name(done.to));
+    out += ", \"bytes\": " + std::to_string(done.size_bytes);
+    if (!done.note.empty()) append_string_member(out, "note", done.note);
+  }
+}
+
+void append_tensor(std::string& out, const DumpIndex& index, ItemId item, const Outcome& outcome) {
+  const TensorRow& tensor = index.tensors()[index.items()[item].tensor];
+  const OpRow& op = index.ops()[tensor.op];
+  out += "    {\"step\": " + (op.step < 0 ? "null" : std::to_string(op.step)) +
+         ", \"rank\": " + (op.rank < 0 ? "null" : std::to_string(op.rank));
+  append_string_member(out, "op", index.text(op.name));
+  append_string_member(out, "tensor", index.item_name(item));
+  append_string_member(out, "dtype", name(tensor.dtype));
+  out += ", \"shape\": ";
+  append_json_shape(out, index.shape(tensor.shape));
+  append_result(out, outcome, tensor);
+  out += "}";
+}
+
+// The manifest: one line a tensor of the dump, in order. outcomes are by item.
+Status write_manifest(Context& context, const DumpIndex& index, const std::vector<ItemId>& items,
+                      const std::vector<Outcome>& outcomes, const std::string& format,
+                      const std::string& folder) {
+  ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(folder + "/convert.json"));
+  std::string& out = file.text();
+  out += "{\n  \"schema\": \"ulpscope.convert/1\"";
+  append_string_member(out, "version", product_version());
+  out += ",\n  \"command\": [";
+  for (size_t i = 0; i < context.command_line().size(); ++i) {
+    if (i > 0) out += ", ";
+    append_json_string(out, context.command_line()[i]);
+  }
+  out += "]";
+  append_string_member(out, "dump", index.path());
+  append_string_member(out, "source", index.source_name());
+  append_string_member(out, "format", format);
+  const Counts counts = count_outcomes(outcomes);
+  out += ",\n  \"summary\": {\"tensors\": " + std::to_string(outcomes.size()) +
+         ", \"converted\": " + std::to_string(counts.converted) +
+         ", \"failed\": " + std::to_string(counts.failed + counts.not_tried) +
+         ", \"without_data\": " + std::to_string(counts.without_data) + "},\n  \"tensors\": [\n";
+  for (size_t i = 0; i < items.size(); ++i) {
+    append_tensor(out, index, items[i], outcomes[i]);
+    out += i + 1 < items.size() ? ",\n" : "\n";
+    file.flush_when_large();
+  }
+  out += "  ]\n}\n";
+  return file.commit();
+}
+
+class ConvertCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    CommandInfo info;
+    info.name = "convert";
+    info.aliases = {"parse"};
+    info.group = CommandGroup::look;
+    info.summary = "Writes the tensors of a dump as npy, pt or safetensors files";
+    info.synopsis = "DUMP --to FORMAT [-o DIR] [--filter GLOB]";
+    info.description =
+        "The folder structure of the dump is kept; files are called after operation and tensor, with names "
+        "made safe; "
+        "nothing is overwritten. A type that the format does not have (bfloat16 and the 8-bit floats in npy) "
+        "becomes "
+        "float32, which holds every value of it exactly. convert.json lists what became what, and what could "
+        "not.";
+    info.example = "ulpscope convert out_a --filter '*matmul*' --to npy -o arrays";
+    info.max_positional = 1;
+    info.writes_output = true;
+    return info;
+  }
+
+  std::vector<OptionSpec> options() const override {
+    std::vector<OptionSpec> options = {
+        {"to", {}, OptionKind::value, "FORMAT", "npy (default), pt or safetensors"},
+        {"raw",
+         {},
+         OptionKind::flag,
+         "",
+         "keep the storage format of the accelerator instead of the original layout"}};
+    for (OptionSpec& option : dump_options()) options.push_back(std::move(option));
+    return options;
+  }
+
+  Result<ExitCode> run(Context& context) override {
+    const ParsedOptions& options = context.options();
+    ULPSCOPE_ASSIGN(const std::string path, options.required(0, "DUMP"));
+    ULPSCOPE_ASSIGN(const std::string format, options.choice("to", {"npy", "pt", "safetensors"}));
+    ULPSCOPE_ASSIGN(const ScanFilter filter, scan_filter(options));
+    const std::string source_options = options.has("raw") ? R"({"raw":true})" : "{}";
+    ULPSCOPE_ASSIGN(const DumpIndex index,
+                    context.open_dump(path, options.text_or("mode", "auto"), filter, source_options));
+    context.log_diagnostics(kMostDiagnostics);
+    std::vector<ItemId> items;
+    for (size_t i = 0; i < index.items().size(); ++i)
+      if (index.items()[i].tensor != kNoIndex) items.push_back(static_cast<ItemId>(i));
+    const std::vector<ConvertItem> plan = plan_conversion(index, kind_of(format));
+    if (plan.empty())
+      return Error{Code::io,
+                   printable(path) + ": nothing to convert, the dump holds no data of " +
+                       (items.empty() ? std::string("any tensor")
+                                      : count_text(static_cast<int64_t>(items.size())) + " tensors")};
+    ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("convert"));
+    std::vector<Outcome> outcomes(items.size());
+    ULPSCOPE_TRY(convert_all(context, index, items, plan, kind_of(format), folder, outcomes));
+    ULPSCOPE_TRY(write_manifest(context, index, items, outcomes, format, folder));
+    return report(context, index, items, outcomes, folder);
+  }
+
+ private:
+  static Status convert_all(Context& context, const DumpIndex& index, const std::vector<ItemId>& items,
+                            const std::vector<ConvertItem>& plan, TensorFileKind kind,
+                            const std::string& folder, std::vector<Outcome>& outcomes) {
+    std::vector<size_t> rows;  // of items, for each member of the plan: both are sorted
+    uint64_t total_bytes = 0;
+    for (const ConvertItem& each : plan) {
+      rows.push_back(
+          static_cast<size_t>(std::lower_bound(items.begin(), items.end(), each.item) - items.begin()));
+      outcomes[rows.back()].path = each.path;
+      total_bytes +=
+          static_cast<uint64_t>(std::max<int64_t>(0, byte_count(index, index.items()[each.item].tensor)));
+    }
+    ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
+    Progress progress(Progress::style_for_stderr(context.quiet()), "converting", "tensors",
+                      static_cast<int64_t>(plan.size()), total_bytes);
+    pool->parallel_for(static_cast<int64_t>(plan.size()), [&](int64_t i, int /*worker*/) {
+      const ConvertItem& each = plan[static_cast<size_t>(i)];
+      if (context.cancel().requested()) return;
+      const TensorId tensor = index.items()[each.item].tensor;
+      outcomes[rows[static_cast<size_t>(i)]].result =
+          convert_tensor(index, tensor, kind, folder, each.path, context.cancel());
+      progress.add(1, static_cast<uint64_t>(std::max<int64_t>(0, byte_count(index, tensor))));
+    });
+    return {};
+  }
+
+  static Result<ExitCode> report(Context& context, const DumpIndex& index, const std::vector<ItemId>& items,
+                                 const std::vector<Outcome>& outcomes, const std::string& folder) {
+    const Counts counts = count_outcomes(outcomes);
+    size_t logged = 0;
+    for (size_t i = 0; i < items.size() && logged < kMostFailuresLogged; ++i) {
+      if (!outcomes[i].result || outcomes[i].result->ok()) continue;
+      context.log().error(full_name(index, items[i]) + ": " + outcomes[i].result->error().message);
+      ++logged;
+    }
+    context.out() << "converted " << count_text(counts.converted) << "   failed " << count_text(counts.failed)
+                  << "   without data " << count_text(counts.without_data) << "         " << folder
+                  << "/convert.json\n";
+    if (counts.not_tried > 0) return ExitCode::interrupted;
+    return counts.failed > 0 ? ExitCode::unreadable : ExitCode::success;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_convert_command() { return std::make_unique<ConvertCommand>(); }
+
+}  // namespace ulpscope

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <functional>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/dump_rows.hpp"
+#include "cli/overview.hpp"
+#include "cli/table.hpp"
+#include "report/csv.hpp"
+#include "report/json_text.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr size_t kMostDiagnostics = 10;
+
+// Walks the rows twice, for the widths and for the text, and keeps one row in memory: a dump may have
+// millions.
+template <class Rows>
+Status print_table(Context& context, const Rows& rows) {
+  const std::vector<RowColumn> columns = rows.columns();
+  std::vector<size_t> widths(columns.size());
+  for (size_t c = 0; c < columns.size(); ++c) widths[c] = display_width(columns[c].heading);
+  std::vector<std::string> cells;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows.cells(i, cells);
+    for (size_t c = 0; c < columns.size(); ++c)
+      if (columns[c].in_table) widths[c] = std::max(widths[c], display_width(printable(cells[c])));
+  }
+  const auto put = [&](const std::function<std::string(size_t)>& cell) {
+    std::string line;
+    for (size_t c = 0; c < columns.size(); ++c) {
+      if (!columns[c].in_table) continue;
+      const std::string text = cell(c);
+      const std::string gap(widths[c] - display_width(text), ' ');
+      if (c > 0) line += "  ";
+      line += columns[c].number ? gap + text : text + gap;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    context.out().line(line);
+  };
+  put([&](size_t c) { return columns[c].heading; });
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (context.cancel().requested()) return Error{Code::cancelled, "cancelled"};
+    rows.cells(i, cells);
+    put([&](size_t c) { return printable(cells[c]); });
+  }
+  return {};
+}
+
+template <class Rows>
+Status print_csv(Context& context, const Rows& rows) {
+  std::vector<std::string> cells;
+  for (const RowColumn& column : rows.columns()) cells.push_back(column.name);
+  std::string line;
+  append_csv_line(line, cells);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (context.cancel().requested()) return Error{Code::cancelled, "cancelled"};
+    rows.cells(i, cells);
+    append_csv_line(line, cells);
+    context.out() << line;
+    line.clear();
+  }
+  context.out() << line;
+  return {};
+}
+
+void append_cell(std::string& out, const RowColumn& column, const std::string& cell) {
+  append_json_string(out, column.name);
+  out += ": ";
+  if (!column.number)
+    append_json_string(out, cell);
+  else if (cell.empty())
+    out += "null";
+  else
+    append_json_number_or_string(out, cell);
+}
+
+template <class Rows>
+Status print_json_rows(Context& context, std::string_view member, const Rows& rows) {
+  const std::vector<RowColumn> columns = rows.columns();
+  std::string text = ",\n  \"" + std::string(member) + "\": [";
+  std::vector<std::string> cells;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (context.cancel().requested()) return Error{Code::cancelled, "cancelled"};
+    rows.cells(i, cells);
+    text += i == 0 ? "\n    {" : ",\n    {";
+    for (size_t c = 0; c < columns.size(); ++c) {
+      if (c > 0) text += ", ";
+      append_cell(text, columns[c], cells[c]);
+    }
+    text += "}";
+    context.out() << text;
+    text.clear();
+  }
+  context.out() << text << "]";
+  return {};
+}
+
+void append_member(std::string& out, std::string_view member, const std::string& text) {
+  out += ",\n  \"" + std::string(member) + "\": ";
+  append_json_string(out, text);
+}
+
+void append_numbers(std::string& out, std::string_view member, const std::vector<int32_t>& numbers) {
+  out += ",\n  \"" + std::string(member) + "\": [";
+  for (size_t i = 0; i < numbers.size(); ++i) out += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
+  out += "]";
+}
+
+std::string json_head(const Overview& facts) {
+  std::string out = "{\n  \"schema\": \"ulpscope.list/1\"";
+  append_member(out, "path", facts.path);
+  append_member(out, "source", facts.source);
+  append_member(out, "task", facts.task);
+  append_member(out, "level", facts.level);
+  append_numbers(out, "steps", facts.steps);
+  append_numbers(out, "ranks", facts.ranks);
+  out += ",\n  \"ops\": " + std::to_string(facts.ops) + ",\n  \"tensors\": " + std::to_string(facts.tensors) +
+         ",\n  \"values\": " + std::to_string(facts.values) +
+         ",\n  \"tensors_with_data\": " + std::to_string(facts.tensors_with_data) +
+         ",\n  \"recorded_bytes\": " + std::to_string(facts.recorded_bytes) + ",\n  \"dtypes\": {";
+  bool first = true;
+  for (const auto& [dtype, count] : facts.dtypes) {
+    out += first ? "" : ", ";
+    append_json_string(out, dtype);
+    out += ": " + std::to_string(count);
+    first = false;
+  }
+  out += "},\n  \"engine\": [";
+  for (size_t i = 0; i < facts.engine.size(); ++i) {
+    out += i == 0 ? "" : ", ";
+    append_json_string(out, facts.engine[i]);
+  }
+  return out + "]";
+}
+
+class ListCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    CommandInfo info;
+    info.name = "list";
+    info.group = CommandGroup::look;
+    info.summary = "Lists what a dump holds: operations or tensors";
+    info.synopsis = "DUMP [--ops | --tensors] [--filter GLOB]";
+    info.description =
+        "Prints what kind of dump it is, what it holds, and its operations in execution order. --ops or "
+        "--tensors prints "
+        "the table alone. Reads no tensor data.";
+    info.example = "ulpscope list out_a --tensors --filter '*matmul*'";
+    info.max_positional = 1;
+    return info;
+  }
+
+  std::vector<OptionSpec> options() const override {
+    std::vector<OptionSpec> options = {
+        {"ops", {}, OptionKind::flag, "", "the table of operations, without the overview"},
+        {"tensors", {}, OptionKind::flag, "", "the table of tensors, without the overview"},
+        {"format", {}, OptionKind::value, "FORMAT", "table (default), csv or json"}};
+    for (OptionSpec& option : dump_options()) options.push_back(std::move(option));
+    return options;
+  }
+
+  Result<ExitCode> run(Context& context) override {
+    const ParsedOptions& options = context.options();
+    ULPSCOPE_ASSIGN(const std::string path, options.required(0, "DUMP"));
+    ULPSCOPE_ASSIGN(const std::string format, options.choice("format", {"table", "csv", "json"}));
+    ULPSCOPE_ASSIGN(const ScanFilter filter, scan_filter(options));
+    if (options.has("ops") && options.has("tensors"))
+      return Error{Code::usage, "--ops and --tensors exclude each other"};
+    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path, options.text_or("mode", "auto"), filter));
+    context.log_diagnostics(kMostDiagnostics);
+    const bool tensors = options.has("tensors");
+    if (format == "json") {
+      ULPSCOPE_TRY(print_json(context, index, tensors));
+    } else if (format == "csv") {
+      ULPSCOPE_TRY(tensors ? print_csv(context, TensorRows(index)) : print_csv(context, OpRows(index)));
+    } else {
+      const bool alone = tensors || options.has("ops");
+      if (!alone) context.out() << overview_text(overview(index)) << "\n";
+      if (index.ops().empty() && !filter.name_glob.empty())
+        context.out() << "no operation matches '" << printable(filter.name_glob) << "'\n";
+      else
+        ULPSCOPE_TRY(tensors ? print_table(context, TensorRows(index)) : print_table(context, OpRows(index)));
+    }
+    // A dump of which nothing could be read is unreadable, whatever the reader made of it.
+    const bool nothing = index.ops().empty() && context.diagnostics().count(Severity::warning) > 0;
+    return nothing ? ExitCode::unreadable : ExitCode::success;
+  }
+
+ private:
+  static Status print_json(Context& context, const DumpIndex& index, bool tensors) {
+    context.out() << json_head(overview(index));
+    if (tensors)
+      ULPSCOPE_TRY(print_json_rows(context, "tensor_rows", TensorRows(index)));
+    else
+      ULPSCOPE_TRY(print_json_rows(context, "op_rows", OpRows(index)));
+    context.out() << "\n}\n";
+    return {};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_list_command() { return std::make_unique<ListCommand>(); }
+
+}  // namespace ulpscope
