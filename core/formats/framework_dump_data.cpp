@@ -116,6 +116,11 @@ class FileStream final : public ByteStream {
   uint64_t done_ = 0;   // elements converted
 };
 
+class EmptyStream final : public ByteStream {
+ public:
+  uint64_t read(void*, uint64_t) override { return 0; }
+};
+
 }  // namespace
 
 struct LateTensors::Opened {
@@ -207,7 +212,17 @@ void LateTensors::warn_once(uint64_t token, const std::string& text) {
   host_.warn(text);
 }
 
+// A tensor without elements has data even where no file was written for it.
+bool LateTensors::is_empty(uint64_t token) const {
+  if (token >= slots_.size()) return false;
+  const Slot& slot = slots_[token];
+  const auto dims = dims_.begin() + static_cast<std::ptrdiff_t>(slot.dims_begin);
+  if (std::find(dims, dims + slot.dim_count, 0) == dims + slot.dim_count) return false;
+  return slot.name_size == 0 || !File::open_under(root_, file_name(slot), options_.follow_links).ok();
+}
+
 DataRef LateTensors::locate(uint64_t token) {
+  if (is_empty(token)) return DataRef::stream(token, 0);
   const Opened opened = open(token);
   const TensorPlace& place = opened.place;
   const bool as_is = opened.dtype == DType::none || place.dtype == opened.dtype;
@@ -220,6 +235,7 @@ DataRef LateTensors::locate(uint64_t token) {
 }
 
 std::unique_ptr<ByteStream> LateTensors::stream(uint64_t token) {
+  if (is_empty(token)) return std::make_unique<EmptyStream>();
   Opened opened = open(token);
   const DType dtype = opened.dtype == DType::none ? opened.place.dtype : opened.dtype;
   const std::string name = opened.name;

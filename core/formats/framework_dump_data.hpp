@@ -31,7 +31,7 @@ class LateTensors {
 
   // The token of a tensor that lies in folder/dump_tensor_data/data_name.
   uint64_t add(std::string_view folder, std::string_view data_name, DType dtype, const Shape& shape);
-  // The token of the first tensor in root/file, whose place is known.
+  // The token of the one tensor in root/file. An empty name stands for a tensor without elements that has no file.
   uint64_t add_file(std::string_view file, DType dtype, const Shape& shape);
 
   // A byte range where the file holds the elements as they are, else a stream. Warns once about what is odd with the file:
@@ -51,6 +51,7 @@ class LateTensors {
   };
   struct Opened;
 
+  bool is_empty(uint64_t token) const;
   Opened open(uint64_t token);
   void settle(const Opened& opened, uint64_t token);
   std::string file_name(const Slot& slot) const;

@@ -23,6 +23,8 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0;
 }
 
+bool has_no_elements(const Shape& shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
+
 std::string_view role_word(Role role) {
   constexpr std::string_view kWords[] = {"", "input", "input", "output", "parameter", "gradient"};
   return kWords[static_cast<size_t>(role)];
@@ -265,6 +267,8 @@ void FolderEmitter::emit_tensors(const Plan& plan, uint32_t op) {
     } else if (!tensor.data_name.empty()) {
       tensor_.data =
           DataRef::later(tensors_.add(folder_.relative, tensor.data_name, tensor.dtype, tensor.shape));
+    } else if (plan.outline.task == "tensor" && has_no_elements(tensor.shape)) {
+      tensor_.data = DataRef::stream(tensors_.add_file({}, tensor.dtype, tensor.shape), 0);
     } else if (tensor.stats.present == 0 && tensor.digest.empty()) {
       tensor_.absent = plan.outline.task == "tensor" ? ULPSCOPE_ABSENT_NO_DATA : ULPSCOPE_ABSENT_NO_STATISTICS;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -19,39 +20,76 @@ constexpr std::array<bool, 256> kPlain = [] {
   return plain;
 }();
 
-constexpr std::array<bool, 256> kNumberByte = [] {
-  std::array<bool, 256> number{};
-  for (const char c : std::string_view("0123456789+-.eE")) number[static_cast<unsigned char>(c)] = true;
-  return number;
-}();
+// Eight bytes at once, the first in the lowest place; only on machines that keep them so.
+constexpr bool kWordwise = std::endian::native == std::endian::little;
+constexpr uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
+
+uint64_t load_word(const char* p) {
+  uint64_t word = 0;
+  std::memcpy(&word, p, sizeof(word));
+  return word;
+}
+
+// A high bit at the first byte that is zero; those behind it mean nothing.
+uint64_t zero_bytes(uint64_t word) { return (word - kOnes) & ~word & kHighs; }
+
+// The first byte in [p, end) that a text cannot hold as it is; end when there is none.
+const char* skip_plain(const char* p, const char* end) {
+  while (kWordwise && end - p >= 8) {
+    const uint64_t word = load_word(p);
+    const uint64_t control = (word - kOnes * 0x20) & ~word & kHighs;
+    const uint64_t special = control | zero_bytes(word ^ (kOnes * '"')) | zero_bytes(word ^ (kOnes * '\\'));
+    if (special != 0) return p + std::countr_zero(special) / 8;
+    p += 8;
+  }
+  while (p < end && kPlain[static_cast<unsigned char>(*p)]) ++p;
+  return p;
+}
+
+// The first byte in [p, end) that is no blank. Lines are indented by runs of blanks.
+const char* skip_blanks(const char* p, const char* end) {
+  while (kWordwise && end - p >= 8) {
+    const uint64_t other = load_word(p) ^ (kOnes * ' ');
+    if (other != 0) return p + std::countr_zero(other) / 8;
+    p += 8;
+  }
+  while (p < end && *p == ' ') ++p;
+  return p;
+}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-size_t digits(std::string_view text, size_t at) {
-  size_t end = at;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  return end - at;
+const char* skip_digits(const char* p, const char* end) {
+  while (kWordwise && end - p >= 8) {
+    const uint64_t word = load_word(p);
+    constexpr uint64_t kUpper = 0xf0f0f0f0f0f0f0f0u;
+    if ((word & kUpper) != kOnes * 0x30 || ((word + kOnes * 6) & kUpper) != kOnes * 0x30) break;
+    p += 8;
+  }
+  while (p < end && is_digit(*p)) ++p;
+  return p;
 }
 
 // number = [ - ] ( 0 | 1-9 digits ) [ . digits ] [ (e|E) [ + | - ] digits ]
-bool is_number(std::string_view text) {
-  size_t at = text.starts_with('-') ? 1 : 0;
-  const size_t whole = digits(text, at);
-  if (whole == 0 || (whole > 1 && text[at] == '0')) return false;
-  at += whole;
-  if (at < text.size() && text[at] == '.') {
-    const size_t fraction = digits(text, ++at);
-    if (fraction == 0) return false;
-    at += fraction;
+// The end of the number that begins at p; null when none does.
+const char* skip_number(const char* p, const char* end) {
+  if (p < end && *p == '-') ++p;
+  const char* const whole = p;
+  p = skip_digits(p, end);
+  if (p == whole || (p - whole > 1 && *whole == '0')) return nullptr;
+  if (p < end && *p == '.') {
+    const char* const fraction = ++p;
+    p = skip_digits(p, end);
+    if (p == fraction) return nullptr;
   }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-    const size_t exponent = digits(text, at);
-    if (exponent == 0) return false;
-    at += exponent;
+  if (p < end && (*p == 'e' || *p == 'E')) {
+    ++p;
+    if (p < end && (*p == '+' || *p == '-')) ++p;
+    const char* const exponent = p;
+    p = skip_digits(p, end);
+    if (p == exponent) return nullptr;
   }
-  return at == text.size();
+  return p;
 }
 
 void append_utf8(std::string& out, uint32_t code) {
@@ -76,17 +114,15 @@ void append_utf8(std::string& out, uint32_t code) {
 // Whether any byte is outside ASCII.
 bool has_high_byte(std::string_view text) {
   size_t i = 0;
-  for (; i + 8 <= text.size(); i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data() + i, 8);
-    if ((word & 0x8080808080808080u) != 0) return true;
-  }
+  for (; i + 8 <= text.size(); i += 8)
+    if ((load_word(text.data() + i) & kHighs) != 0) return true;
   for (; i < text.size(); ++i)
     if ((static_cast<unsigned char>(text[i]) & 0x80u) != 0) return true;
   return false;
 }
 
 constexpr uint32_t kReplacement = 0xfffd;
+constexpr std::string_view kCutOff = "the text ends early (an unfinished run?)";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 // Shorter tokens are always whole in the buffer.
 constexpr size_t kLookahead = JsonLexer::kMaxNumberBytes + 16;
@@ -134,25 +170,31 @@ JsonToken JsonLexer::fail(uint64_t at, std::string_view what) {
 // The next byte that is no white space, not consumed; -1 at the end.
 int JsonLexer::skip_space() {
   while (true) {
-    while (cursor_ < end_ && (*cursor_ == ' ' || *cursor_ == '\n' || *cursor_ == '\r' || *cursor_ == '\t'))
-      ++cursor_;
-    if (static_cast<size_t>(end_ - cursor_) >= kLookahead) break;
-    const bool at_end = cursor_ == end_;
-    if (!refill() || !at_end) break;
+    if (static_cast<size_t>(end_ - cursor_) < kLookahead) refill();
+    const char* p = cursor_;
+    while (p < end_ && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) p = skip_blanks(p + 1, end_);
+    const bool spent = p == end_;
+    cursor_ = p;
+    if (!spent) return static_cast<unsigned char>(*p);
+    if (!more_) return -1;
   }
-  return cursor_ < end_ ? static_cast<unsigned char>(*cursor_) : -1;
+}
+
+// The same; most of the time there is no white space.
+inline int JsonLexer::peek() {
+  const bool is_plain = static_cast<size_t>(end_ - cursor_) >= kLookahead && *cursor_ > ' ';
+  return is_plain ? *cursor_ : skip_space();
 }
 
 JsonToken JsonLexer::next() {
   while (true) {
     if (error_) return JsonToken::broken;
-    const int c = skip_space();
+    const int c = peek();
     token_offset_ = position();
     if (error_) return JsonToken::broken;
     if (c < 0) {
       if (state_ == State::done) return JsonToken::end;
-      return fail(token_offset_,
-                  token_offset_ == 0 ? "the file is empty" : "the text ends early (an unfinished run?)");
+      return fail(token_offset_, token_offset_ == 0 ? "the file is empty" : kCutOff);
     }
     switch (state_) {
       case State::first_value:
@@ -170,6 +212,7 @@ JsonToken JsonLexer::next() {
       case State::colon:
         if (c != ':') return fail(token_offset_, "expected ':'");
         ++cursor_;
+        if (cursor_ < end_ && *cursor_ == ' ') ++cursor_;
         state_ = State::value;
         break;
       case State::after_value: {
@@ -231,7 +274,7 @@ JsonToken JsonLexer::literal(std::string_view word, JsonToken token) {
   const std::string_view rest(cursor_, static_cast<size_t>(end_ - cursor_));
   if (!rest.starts_with(word)) {
     const bool cut_off = !more_ && rest.size() < word.size() && word.starts_with(rest);
-    return fail(token_offset_, cut_off ? "the text ends early (an unfinished run?)" : "expected a value");
+    return fail(token_offset_, cut_off ? kCutOff : "expected a value");
   }
   view_ = rest.substr(0, word.size());
   cursor_ += word.size();
@@ -242,15 +285,17 @@ JsonToken JsonLexer::literal(std::string_view word, JsonToken token) {
 JsonToken JsonLexer::read_number() {
   if (*cursor_ == '-' && end_ - cursor_ > 1 && cursor_[1] == 'I')
     return literal("-Infinity", JsonToken::number);
-  const char* p = cursor_;
-  while (p < end_ && kNumberByte[static_cast<unsigned char>(*p)]) ++p;
+  const char* const p = skip_number(cursor_, end_);
+  if (p == nullptr) {
+    const bool is_cut_off =
+        !more_ && (*cursor_ == '-' || is_digit(*cursor_)) && std::all_of(cursor_, end_, [](char c) {
+          return is_digit(c) || std::string_view("+-.eE").find(c) != std::string_view::npos;
+        });
+    return fail(token_offset_, is_cut_off ? kCutOff : "expected a value");
+  }
   view_ = {cursor_, static_cast<size_t>(p - cursor_)};
   if (view_.size() > kMaxNumberBytes)
     return fail(token_offset_, "a number of more than " + std::to_string(kMaxNumberBytes) + " characters");
-  if (!is_number(view_)) {
-    const bool cut_off = !view_.empty() && p == end_ && !more_;
-    return fail(token_offset_, cut_off ? "the text ends early (an unfinished run?)" : "expected a value");
-  }
   cursor_ = p;
   after_value();
   return JsonToken::number;
@@ -258,8 +303,7 @@ JsonToken JsonLexer::read_number() {
 
 JsonToken JsonLexer::read_text(JsonToken token) {
   ++cursor_;
-  const char* p = cursor_;
-  while (p < end_ && kPlain[static_cast<unsigned char>(*p)]) ++p;
+  const char* const p = skip_plain(cursor_, end_);
   if (p < end_ && *p == '"') {
     view_ = {cursor_, static_cast<size_t>(p - cursor_)};
     cursor_ = p + 1;
@@ -278,8 +322,7 @@ JsonToken JsonLexer::read_text(JsonToken token) {
 bool JsonLexer::read_text_slowly() {
   text_.clear();
   while (true) {
-    const char* p = cursor_;
-    while (p < end_ && kPlain[static_cast<unsigned char>(*p)]) ++p;
+    const char* const p = skip_plain(cursor_, end_);
     text_.append(cursor_, p);
     cursor_ = p;
     if (text_.size() > kMaxTextBytes) {
@@ -288,7 +331,7 @@ bool JsonLexer::read_text_slowly() {
     }
     if (p == end_) {
       if (refill()) continue;
-      fail(position(), "the text ends early (an unfinished run?)");
+      fail(position(), kCutOff);
       return false;
     }
     if (*p == '"') {
@@ -310,8 +353,7 @@ bool JsonLexer::read_escape() {
   if (end_ - cursor_ < 12) refill();
   const uint64_t start = position();
   const auto bad = [&] {
-    fail(start, end_ - cursor_ < 6 && !more_ ? "the text ends early (an unfinished run?)"
-                                             : "expected an escape sequence");
+    fail(start, end_ - cursor_ < 6 && !more_ ? kCutOff : "expected an escape sequence");
     return false;
   };
   if (end_ - cursor_ < 2) return bad();

@@ -60,6 +60,7 @@ class JsonLexer {
   uint64_t position() const { return base_ + static_cast<uint64_t>(cursor_ - begin_); }
   bool refill();
   int skip_space();
+  int peek();
   JsonToken read_value(int first);
   JsonToken open(bool object);
   JsonToken close();
