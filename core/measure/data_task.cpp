@@ -1,11 +1,14 @@
 #include "measure/data_task.hpp"
 
 #include <libdeflate.h>
+#include <ulpscope/half.hpp>
+#define XXH_STATIC_LINKING_ONLY  // the state of a hash as a member, not on the heap
 #include <xxhash.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -24,6 +27,14 @@ DType kernel_dtype(DType dtype) {
   return dtype == DType::none || dtype == DType::i4x2 || dtype == DType::f4_e2m1x2 ? DType::u8 : dtype;
 }
 unsigned element_bytes(DType dtype) { return size_bytes(kernel_dtype(dtype)); }
+
+// What the second pass holds an error against, from the sums of the first one.
+DetailScale detail_scale(const DataPair& pair, const PairSums& sums) {
+  const DType t = kernel_dtype(pair.target.dtype), g = kernel_dtype(pair.golden.dtype);
+  const double u = std::max(is_floating(t) ? unit_roundoff(t) : 0, is_floating(g) ? unit_roundoff(g) : 0);
+  const auto count = static_cast<double>(std::max<int64_t>(sums.golden.finite, 1));
+  return {u, l2norm(sums.golden).value_or(0) / std::sqrt(count)};
+}
 
 // The checks that run over the bytes of one tile of one side.
 struct TileDigest {
@@ -83,7 +94,8 @@ class Digest {
   uint64_t bytes_ = 0;
 };
 
-// The digest of a tensor from those of its tiles: the tile's own hash when there is one, else a hash of the hashes.
+// The digest of a tensor from those of its tiles: the tile's own hash when there is one, else a hash of the
+// hashes.
 TileDigest combined(const std::vector<TileResult>& tiles, TileDigest TileResult::*side) {
   if (tiles.size() == 1) return tiles[0].*side;
   TileDigest all;
@@ -101,9 +113,14 @@ TileDigest combined(const std::vector<TileResult>& tiles, TileDigest TileResult:
 
 class Pass {
  public:
-  Pass(const DumpIndex& target, const DumpIndex& golden, const std::vector<DataPair>& pairs, const PassOptions& options,
-       const Cancel& cancel, PassSink& sink, int workers)
-      : target_(target), golden_(golden), pairs_(pairs), options_(options), cancel_(cancel), sink_(sink),
+  Pass(const DumpIndex& target, const DumpIndex& golden, const std::vector<DataPair>& pairs,
+       const PassOptions& options, const Cancel& cancel, PassSink& sink, int workers)
+      : target_(target),
+        golden_(golden),
+        pairs_(pairs),
+        options_(options),
+        cancel_(cancel),
+        sink_(sink),
         buffers_(static_cast<size_t>(workers)) {
     chunk_bytes_ = kChunkBytes;
     while (options.memory_limit_bytes != 0 && chunk_bytes_ > kLeastChunkBytes &&
@@ -143,8 +160,9 @@ class Pass {
       }
       Task task{i, 0, -1, 0};
       uint64_t bytes = 0;
-      while (i < static_cast<int64_t>(pairs_.size()) && pairs_[static_cast<size_t>(i)].count <= kTileElements &&
-             task.pair_count < kBatchPairs && (task.pair_count == 0 || bytes < kBatchBytes)) {
+      while (i < static_cast<int64_t>(pairs_.size()) &&
+             pairs_[static_cast<size_t>(i)].count <= kTileElements && task.pair_count < kBatchPairs &&
+             (task.pair_count == 0 || bytes < kBatchBytes)) {
         bytes += pairs_[static_cast<size_t>(i++)].size_bytes;
         ++task.pair_count;
       }
@@ -159,8 +177,9 @@ class Pass {
     if (options_.detail) {
       const DataMetrics* first = sink_.first_pass(pair.row);
       if (first == nullptr) return Error{Code::internal, "a second pass without a first one"};
-      ULPSCOPE_ASSIGN(detail, DetailKernel::choose(kernel_dtype(pair.target.dtype), kernel_dtype(pair.golden.dtype),
-                                                   first->sums));
+      ULPSCOPE_ASSIGN(detail,
+                      DetailKernel::choose(kernel_dtype(pair.target.dtype), kernel_dtype(pair.golden.dtype),
+                                           detail_scale(pair, first->sums)));
     }
     auto target = SideReader::open(target_, pair.target);
     if (!target.ok()) return std::move(target).error().within("target");
@@ -172,12 +191,15 @@ class Pass {
   // Elements [first, first + count) of an open pair, chunk by chunk.
   Status measure_range(OpenPair& open, const DataPair& pair, int64_t first, int64_t count, Buffers& buffers,
                        TileResult& out) const {
-    const uint64_t target_size = element_bytes(pair.target.dtype), golden_size = element_bytes(pair.golden.dtype);
-    const uint64_t wanted = chunk_bytes_ / std::max(target_size, golden_size) / ULPSCOPE_BLOCK * ULPSCOPE_BLOCK;
+    const uint64_t target_size = element_bytes(pair.target.dtype),
+                   golden_size = element_bytes(pair.golden.dtype);
+    const uint64_t wanted =
+        chunk_bytes_ / std::max(target_size, golden_size) / ULPSCOPE_BLOCK * ULPSCOPE_BLOCK;
     const auto chunk = static_cast<int64_t>(std::max<uint64_t>(wanted, ULPSCOPE_BLOCK));
     buffers.target.resize(std::max(buffers.target.size(), static_cast<size_t>(chunk) * target_size));
     buffers.golden.resize(std::max(buffers.golden.size(), static_cast<size_t>(chunk) * golden_size));
-    Digest target_digest(open.target.stated_crc32().has_value()), golden_digest(open.golden.stated_crc32().has_value());
+    Digest target_digest(open.target.stated_crc32().has_value()),
+        golden_digest(open.golden.stated_crc32().has_value());
     for (int64_t done = 0; done < count; done += chunk) {
       if (cancel_.requested()) return Error{Code::cancelled, "cancelled"};
       const int64_t n = std::min(chunk, count - done), at = first + done;
@@ -203,8 +225,10 @@ class Pass {
 
   TileResult empty_result() const {
     TileResult result;
-    if (options_.detail) result.detail.emplace();
-    else if (options_.peer_metrics) result.peer.emplace();
+    if (options_.detail)
+      result.detail.emplace();
+    else if (options_.peer_metrics)
+      result.peer.emplace();
     return result;
   }
 
@@ -222,7 +246,8 @@ class Pass {
       metrics.sums.merge(tiles[i].sums);
       if (metrics.peer) metrics.peer->merge(*tiles[i].peer);
     }
-    const TileDigest target = combined(tiles, &TileResult::target), golden = combined(tiles, &TileResult::golden);
+    const TileDigest target = combined(tiles, &TileResult::target),
+                     golden = combined(tiles, &TileResult::golden);
     metrics.crc_mismatch_target = open.target.stated_crc32().value_or(target.crc32) != target.crc32;
     metrics.crc_mismatch_golden = open.golden.stated_crc32().value_or(golden.crc32) != golden.crc32;
     metrics.hash_target[0] = target.hash.low64;
@@ -233,7 +258,8 @@ class Pass {
   }
 
   // Every tile of a pair, in order, on this worker.
-  Status measure_whole(OpenPair& open, const DataPair& pair, Buffers& buffers, std::vector<TileResult>& tiles) const {
+  Status measure_whole(OpenPair& open, const DataPair& pair, Buffers& buffers,
+                       std::vector<TileResult>& tiles) const {
     int64_t first = 0;
     do {
       tiles.push_back(empty_result());
@@ -262,7 +288,8 @@ class Pass {
     sink_.advanced(1, pair.size_bytes);
   }
 
-  // The worker that comes first opens the pair. A pair that must be read in order is measured by that worker alone.
+  // The worker that comes first opens the pair. A pair that must be read in order is measured by that worker
+  // alone.
   void open_large(LargePair& large, const DataPair& pair, Buffers& buffers) {
     const std::lock_guard lock(large.open_mutex);
     if (large.opened) return;
@@ -288,12 +315,14 @@ class Pass {
     open_large(large, pair, buffers);
     if (!failed(large) && large.open->target.seekable() && large.open->golden.seekable()) {
       const int64_t first = task.tile * kTileElements, count = std::min(kTileElements, pair.count - first);
-      if (Status done = measure_range(*large.open, pair, first, count, buffers, large.tiles[static_cast<size_t>(task.tile)]);
+      if (Status done = measure_range(*large.open, pair, first, count, buffers,
+                                      large.tiles[static_cast<size_t>(task.tile)]);
           !done.ok()) {
         const std::lock_guard lock(large.open_mutex);
         if (!large.error) large.error = std::move(done).error();
       }
-      sink_.advanced(0, static_cast<uint64_t>(count) * (element_bytes(pair.target.dtype) + element_bytes(pair.golden.dtype)));
+      sink_.advanced(0, static_cast<uint64_t>(count) *
+                            (element_bytes(pair.target.dtype) + element_bytes(pair.golden.dtype)));
     }
     if (large.left.fetch_sub(1) == 1) finish_large(large, pair);
   }

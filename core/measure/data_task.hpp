@@ -1,5 +1,5 @@
-// Measures the elements of data pairs: plans tiles and batches, runs them on all workers, merges tiles in order. The
-// numeric contract (blocks, tiles, order) is kept here and in the kernels. Used by measure() only.
+// Measures the elements of data pairs: plans tiles and batches, runs them on all workers, merges tiles in
+// order. The numeric contract (blocks, tiles, order) is kept here and in the kernels. Used by measure() only.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ constexpr int64_t kTileElements = int64_t{1} << 20;
 struct DataPair {
   int64_t row = 0;  // of the table
   SideShape target, golden;
-  int64_t count = 0;         // elements of each side
-  uint64_t size_bytes = 0;   // both sides
+  int64_t count = 0;        // elements of each side
+  uint64_t size_bytes = 0;  // both sides
 };
 
 // Which passes to make over the data pairs.

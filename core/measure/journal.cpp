@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY  // the state of a hash as a member, not on the heap
 #include <xxhash.h>
 
 #include <array>
@@ -129,11 +130,13 @@ std::string header_line(const JournalHeader& header) {
 Result<JournalHeader> parse_header(const std::string& path, std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
   const auto expected = [&](const char* what) { return Error{Code::format, path + ": line 1: " + what}; };
-  if (!json.is_object() || json.value("schema", "") != kSchema) return expected("not a journal of this program");
+  if (!json.is_object() || json.value("schema", "") != kSchema)
+    return expected("not a journal of this program");
   if (json.value("metrics_bytes", uint64_t{0}) != sizeof(StoredMetrics) ||
       json.value("peer_bytes", uint64_t{0}) != sizeof(PeerSums))
     return expected("written by another version of this program");
-  if (!json.contains("identity") || !json["identity"].is_string() || !json.contains("command") || !json["command"].is_array())
+  if (!json.contains("identity") || !json["identity"].is_string() || !json.contains("command") ||
+      !json["command"].is_array())
     return expected("identity or command is missing");
   JournalHeader header{json["identity"].get<std::string>(), {}};
   for (const Json& word : json["command"]) {
@@ -203,7 +206,8 @@ Status Journal::append(const std::vector<Entry>& entries) {
   return write_all(fd_, lines);
 }
 
-std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden, std::string_view options_text) {
+std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden,
+                                std::string_view options_text) {
   XXH3_state_t state;
   XXH3_128bits_reset(&state);
   const auto add = [&](std::string_view text) {
@@ -228,7 +232,8 @@ std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden
       add_number(tensor.data_offset);
       add_number(tensor.data_size);
       add(index->text(tensor.digest));
-      for (const double value : {tensor.stats.max, tensor.stats.min, tensor.stats.mean, tensor.stats.l2norm}) add_number(value);
+      for (const double value : {tensor.stats.max, tensor.stats.min, tensor.stats.mean, tensor.stats.l2norm})
+        add_number(value);
     }
   }
   add(options_text);

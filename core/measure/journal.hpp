@@ -1,6 +1,6 @@
-// What a run has measured so far, on disk: one JSON line a finished pair, so that a run that was stopped goes on where it
-// was. The first line says what was compared; a journal of something else is refused. Metrics are stored as the bytes of
-// their structs, so that a resumed run writes the same reports to the last bit.
+// What a run has measured so far, on disk: one JSON line a finished pair, so that a run that was stopped goes
+// on where it was. The first line says what was compared; a journal of something else is refused. Metrics are
+// stored as the bytes of their structs, so that a resumed run writes the same reports to the last bit.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ class Journal {
   static Result<Journal> create(const std::string& folder, const JournalHeader& header);
   // The header of a folder's journal. io/format: none, or not ours.
   static Result<JournalHeader> read_header(const std::string& folder);
-  // Goes on with a folder's journal; a torn last line is dropped. usage: it belongs to a comparison of something else.
+  // Goes on with a folder's journal; a torn last line is dropped. usage: it belongs to a comparison of
+  // something else.
   static Result<Journal> resume(const std::string& folder, const JournalHeader& header);
 
   Journal(Journal&& other) noexcept;
@@ -50,7 +51,9 @@ class Journal {
   std::map<int64_t, DataMetrics> finished_;
 };
 
-// A hash of everything that decides the result of a comparison: both indexes, the pairs, and the options' text.
-std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden, std::string_view options_text);
+// A hash of everything that decides the result of a comparison: both indexes, the pairs, and the options'
+// text.
+std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden,
+                                std::string_view options_text);
 
 }  // namespace ulpscope

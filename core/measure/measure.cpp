@@ -108,7 +108,10 @@ class Collector final : public PassSink {
 class Planner {
  public:
   Planner(ResultTable& table, const MeasureOptions& options, Diagnostics& diagnostics)
-      : table_(table), target_(*table.target), golden_(*table.golden), chooser_(target_, golden_, options.data),
+      : table_(table),
+        target_(*table.target),
+        golden_(*table.golden),
+        chooser_(target_, golden_, options.data),
         diagnostics_(diagnostics) {}
 
   std::vector<DataPair> plan() {
@@ -148,9 +151,12 @@ class Planner {
 
   void plan_data(int64_t number) {
     ResultRow& row = table_.rows[static_cast<size_t>(number)];
-    const Merge* merge = row.pair.merge < 0 ? nullptr : &table_.pairs.merges[static_cast<size_t>(row.pair.merge)];
-    auto target = side_shape(target_, row.pair.target, merge != nullptr && merge->target_side ? merge : nullptr);
-    auto golden = side_shape(golden_, row.pair.golden, merge != nullptr && !merge->target_side ? merge : nullptr);
+    const Merge* merge =
+        row.pair.merge < 0 ? nullptr : &table_.pairs.merges[static_cast<size_t>(row.pair.merge)];
+    auto target =
+        side_shape(target_, row.pair.target, merge != nullptr && merge->target_side ? merge : nullptr);
+    auto golden =
+        side_shape(golden_, row.pair.golden, merge != nullptr && !merge->target_side ? merge : nullptr);
     if (!target.ok() || !golden.ok()) {
       const Error& error = target.ok() ? golden.error() : target.error();
       row.mode = Mode::none;
@@ -173,7 +179,8 @@ class Planner {
       add_message(row, "the shape is too large");
       return;
     }
-    pair.size_bytes = static_cast<uint64_t>(pair.count) * (size_bytes(pair.target.dtype) + size_bytes(pair.golden.dtype));
+    pair.size_bytes =
+        static_cast<uint64_t>(pair.count) * (size_bytes(pair.target.dtype) + size_bytes(pair.golden.dtype));
     pairs_.push_back(std::move(pair));
   }
 
@@ -221,9 +228,11 @@ void say_crc_mismatches(ResultTable& table, const Collector& collector, Diagnost
     ResultRow& row = table.rows[i];
     if (row.metrics < 0) continue;
     const DataMetrics& metrics = table.data_metrics[static_cast<size_t>(row.metrics)];
-    for (const auto& [bad, side] : {std::pair(metrics.crc_mismatch_target, "target"), {metrics.crc_mismatch_golden, "golden"}}) {
+    for (const auto& [bad, side] :
+         {std::pair(metrics.crc_mismatch_target, "target"), {metrics.crc_mismatch_golden, "golden"}}) {
       if (!bad) continue;
-      const std::string text = std::string(side) + ": the CRC-32 of the data is not the one that its file states";
+      const std::string text =
+          std::string(side) + ": the CRC-32 of the data is not the one that its file states";
       add_message(row, text);
       diagnostics.add({Severity::warning, Code::format, collector.row_name(static_cast<int64_t>(i)), text});
     }

@@ -1,5 +1,6 @@
-// Measures every pair of a comparison and judges it: decides for each row what to compare (elements, statistics, digests,
-// values), reads data in tiles on all workers with bounded memory, and fills the rows of a ResultTable.
+// Measures every pair of a comparison and judges it: decides for each row what to compare (elements,
+// statistics, digests, values), reads data in tiles on all workers with bounded memory, and fills the rows of
+// a ResultTable.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,9 @@ class MeasureListener {
   virtual void advanced(int64_t pairs, uint64_t bytes) = 0;
 };
 
-// Fills table.rows from table.pairs. Pairs that cannot be measured become skip rows with a reason and a diagnostic.
-// Rows found in the journal are taken from it; the others are appended as they finish. cancelled: the journal is whole.
+// Fills table.rows from table.pairs. Pairs that cannot be measured become skip rows with a reason and a
+// diagnostic. Rows found in the journal are taken from it; the others are appended as they finish. cancelled:
+// the journal is whole.
 Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& pool, const Cancel& cancel,
                Diagnostics& diagnostics, Journal* journal, MeasureListener* listener);
 

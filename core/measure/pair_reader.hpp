@@ -1,4 +1,5 @@
-// The bytes of one side of a pair: one tensor, or several that are joined along a dimension. Used by the measuring.
+// The bytes of one side of a pair: one tensor, or several that are joined along a dimension. Used by the
+// measuring.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ struct SideShape {
   DType dtype = DType::none;
   Shape shape;
   std::vector<TensorId> parts;
-  int32_t axis = 0;  // along which parts are joined
+  int32_t axis = 0;               // along which parts are joined
   int64_t element_count() const;  // -1 when it does not fit
 };
 
@@ -39,7 +40,9 @@ class SideReader {
   // Exactly dst.size() bytes from offset; in order when not seekable. Any thread when seekable.
   Status read(uint64_t offset, std::span<std::byte> dst);
   // The CRC-32 that the file states for these bytes; never for joined tensors.
-  std::optional<uint32_t> stated_crc32() const { return parts_.size() == 1 ? parts_[0].data.stated_crc32() : std::nullopt; }
+  std::optional<uint32_t> stated_crc32() const {
+    return parts_.size() == 1 ? parts_[0].data.stated_crc32() : std::nullopt;
+  }
 
  private:
   struct Part {

@@ -1,0 +1,243 @@
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/compare_request.hpp"
+#include "cli/context.hpp"
+#include "cli/progress.hpp"
+#include "locate/localise.hpp"
+#include "match/matcher.hpp"
+#include "measure/baseline.hpp"
+#include "measure/journal.hpp"
+#include "measure/measure.hpp"
+#include "report/output_folder.hpp"
+#include "report/table_view.hpp"
+#include "report/terminal.hpp"
+#include "report/writer.hpp"
+
+namespace ulpscope {
+namespace {
+
+// Shows the measuring on stderr while it runs.
+class MeasureProgress final : public MeasureListener {
+ public:
+  explicit MeasureProgress(bool quiet) : style_(Progress::style_for_stderr(quiet)) {}
+  void planned(int64_t pairs, uint64_t bytes) override {
+    if (pairs > 0) progress_.emplace(style_, "measuring", "pairs", pairs, bytes);
+  }
+  void advanced(int64_t pairs, uint64_t bytes) override {
+    if (progress_) progress_->add(pairs, bytes);
+  }
+
+ private:
+  Progress::Style style_;
+  std::optional<Progress> progress_;
+};
+
+struct Sides {
+  std::optional<DumpIndex> target, golden;
+};
+
+// Opens one after the other, since plugins are loaded on the way, and scans both at the same time.
+Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagnostics& all) {
+  struct Side {
+    const char* word;
+    const std::string& path;
+    const std::string& source;
+    std::optional<SourceHandle> handle;
+    Diagnostics found;
+    std::optional<Result<DumpIndex>> index;
+  };
+  Side sides[] = {{"target", request.target_path, request.target_source, {}, {}, {}},
+                  {"golden", request.golden_path, request.golden_source, {}, {}, {}}};
+  for (Side& side : sides) {
+    auto handle = context.open_source(side.path, side.source, request.source_options);
+    if (!handle.ok()) return std::move(handle).error().within(side.word);
+    side.handle = std::move(handle).value();
+  }
+  ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
+  pool->parallel_for(2, [&](int64_t i, int) {
+    Side& side = sides[i];
+    side.index.emplace(
+        DumpIndex::build(*std::move(side.handle), request.filter, side.found, context.cancel()));
+  });
+  for (Side& side : sides) {
+    for (Diagnostic& diagnostic : side.found.kept()) {
+      diagnostic.where = std::string(side.word) + ": " + diagnostic.where;
+      all.add(std::move(diagnostic));
+    }
+    if (!side.index->ok()) return std::move(*side.index).error().within(side.word);
+  }
+  return Sides{std::move(*sides[0].index).value(), std::move(*sides[1].index).value()};
+}
+
+// The options of the run that a journal belongs to.
+Result<ParsedOptions> parse_stored(const std::vector<std::string>& words) {
+  std::vector<OptionSpec> specs = compare_options();
+  for (const auto& more : {common_options(), output_options()})
+    specs.insert(specs.end(), more.begin(), more.end());
+  std::vector<std::string> arguments;
+  bool named = false;
+  for (const std::string& word : words) {
+    if (!named && word == "compare")
+      named = true;
+    else
+      arguments.push_back(word);
+  }
+  return parse_options(specs, arguments, 2);
+}
+
+// The exit code, by what counts and what was asked for.
+ExitCode decide(const Summary& summary, const CompareRequest& request, int64_t input_errors) {
+  const bool unmatched = summary.only_target + summary.only_golden > 0;
+  const bool failed = (request.fail_on != FailOn::never && summary.fail > 0) ||
+                      (request.fail_on == FailOn::warning && summary.warning > 0) ||
+                      (request.strict && unmatched);
+  if (failed) return ExitCode::finding;
+  const bool nothing = summary.pass + summary.warning + summary.fail == 0;
+  return summary.unreadable > 0 || input_errors > 0 || nothing ? ExitCode::unreadable : ExitCode::success;
+}
+
+class CompareCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    CommandInfo info;
+    info.name = "compare";
+    info.group = CommandGroup::compare;
+    info.summary = "Compares two dumps and names the operation at fault";
+    info.synopsis = "TARGET GOLDEN";
+    info.description =
+        "TARGET is the run under suspicion, GOLDEN the one taken as right. Each is a dump at any level: the "
+        "folder that "
+        "holds step*, a step, a rank, a dump.json, or tensor files (.npy, .pt, .safetensors). The answer "
+        "goes to stdout, "
+        "tables go to a fresh folder. Exit code 0: nothing failed; 1: something failed; 3: something could "
+        "not be read.";
+    info.example = "ulpscope compare dump_npu dump_gpu -o results";
+    info.max_positional = 2;
+    info.writes_output = true;
+    return info;
+  }
+
+  std::vector<OptionSpec> options() const override { return compare_options(); }
+
+  Result<ExitCode> run(Context& context) override {
+    const std::string resumed = context.options().text_or("resume", "");
+    const bool names_dumps = !context.options().positional().empty() || context.options().has("target_path");
+    ParsedOptions options = context.options();
+    if (!resumed.empty() && !names_dumps) {
+      ULPSCOPE_ASSIGN(const JournalHeader header, Journal::read_header(resumed));
+      ULPSCOPE_ASSIGN(options, parse_stored(header.command));
+    }
+    ULPSCOPE_ASSIGN(CompareRequest request, read_compare_request(options, std::string(product_version())));
+    request.resume_folder = resumed;
+    return compare(context, request, context.command_line());
+  }
+
+ private:
+  static Result<ExitCode> compare(Context& context, const CompareRequest& request,
+                                  std::vector<std::string> command) {
+    Diagnostics diagnostics;
+    ULPSCOPE_ASSIGN(const Sides sides, open_sides(context, request, diagnostics));
+    ULPSCOPE_ASSIGN(const Baseline baseline, load_baseline(request.baseline_path));
+    ResultTable table;
+    table.target = &*sides.target;
+    table.golden = &*sides.golden;
+    table.judgements = {"similarity"};
+    table.judgement_columns.resize(1);
+    const MatchOptions match_options{request.fuzzy, request.has_mapping ? &request.mapping : nullptr,
+                                     request.merge_backend};
+    ULPSCOPE_ASSIGN(table.pairs, match(*sides.target, *sides.golden, match_options));
+    if (table.pairs.items.empty() && table.pairs.ops.empty())
+      return Error{Code::io, "neither dump holds a record (steps, ranks and filter considered)"};
+
+    const int64_t input_errors = diagnostics.count(Severity::error);
+    std::string folder;
+    std::optional<Journal> journal;
+    if (!request.json_to_stdout) {
+      ULPSCOPE_TRY(open_folder(context, request, table, command, folder, journal));
+    }
+    table.command = std::move(command);
+    ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
+    {
+      MeasureProgress progress(context.quiet());
+      const Status measured = measure(table, request.measure, *pool, context.cancel(), diagnostics,
+                                      journal ? &*journal : nullptr, &progress);
+      if (!measured.ok()) return stopped(context, measured.error(), folder);
+    }
+    ULPSCOPE_ASSIGN(Priors priors, load_priors());
+    const LocaliseOptions locate_options{std::move(priors), true};
+    localise(table, locate_options);
+    apply_baseline(table, baseline);
+    table.diagnostics = diagnostics.kept();
+    table.diagnostic_count = diagnostics.count();
+    return report(context, request, table, locate_options, folder, input_errors);
+  }
+
+  static Status open_folder(Context& context, const CompareRequest& request, const ResultTable& table,
+                            std::vector<std::string>& command, std::string& folder,
+                            std::optional<Journal>& journal) {
+    JournalHeader header{comparison_identity(*table.target, *table.golden, request.identity), command};
+    if (request.resume_folder.empty()) {
+      ULPSCOPE_ASSIGN(folder, context.make_output_folder("compare"));
+      auto created = Journal::create(folder, header);
+      if (!created.ok()) return std::move(created).error();
+      journal.emplace(std::move(created).value());
+      return {};
+    }
+    folder = request.resume_folder;
+    auto resumed = Journal::resume(folder, header);
+    if (!resumed.ok()) return std::move(resumed).error();
+    journal.emplace(std::move(resumed).value());
+    ULPSCOPE_ASSIGN(const JournalHeader first, Journal::read_header(folder));
+    command = first.command;  // the reports are those of the run that goes on
+    return {};
+  }
+
+  static Result<ExitCode> stopped(Context& context, const Error& error, const std::string& folder) {
+    if (error.code != Code::cancelled) return error;
+    if (!folder.empty()) context.log().warning("stopped; to go on: ulpscope compare --resume " + folder);
+    return ExitCode::interrupted;
+  }
+
+  static Result<ExitCode> report(Context& context, const CompareRequest& request, const ResultTable& table,
+                                 const LocaliseOptions& locate_options, const std::string& folder,
+                                 int64_t input_errors) {
+    const TableView view(table, request.report.version);
+    std::string report_path;
+    if (request.json_to_stdout) {
+      ULPSCOPE_TRY(write_report(view, ReportFormat::json, "-"));
+    } else {
+      ULPSCOPE_ASSIGN(const std::vector<std::string> paths, write_reports(table, request.report, folder));
+      if (!paths.empty()) report_path = paths.front();
+      const TerminalOptions terminal{terminal_style(STDOUT_FILENO, ColorChoice::automatic), report_path};
+      context.out() << terminal_summary(view, terminal);
+    }
+    if (!request.explain_glob.empty()) {
+      const std::vector<std::string> paragraphs = explain(table, locate_options, request.explain_glob);
+      if (paragraphs.empty())
+        context.log().warning("--explain: no operation matches '" + printable(request.explain_glob) + "'");
+      for (const std::string& paragraph : paragraphs) context.out() << "\n" << printable_lines(paragraph);
+    }
+    return decide(view.head().summary, request, input_errors);
+  }
+
+  // Names come from dumps: each line is made safe for a terminal.
+  static std::string printable_lines(std::string_view text) {
+    std::string out;
+    for (const std::string_view line : split(text, '\n'))
+      if (!line.empty()) out += printable(line) + "\n";
+    return out;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_compare_command() { return std::make_unique<CompareCommand>(); }
+
+}  // namespace ulpscope

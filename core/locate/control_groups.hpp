@@ -1,0 +1,32 @@
+// Amplification of errors, op by op, against the calls of the same kind in the same run: a fault stands out
+// of its own control group where no global limit could see it. Robust statistics (median and median absolute
+// deviation).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "locate/op_error.hpp"
+#include "locate/priors.hpp"
+#include "report/result_table.hpp"
+
+namespace ulpscope {
+
+// One op pair against its group. Amplification is e_out / (e_in + u * sqrt(K)), in log2.
+struct GroupStanding {
+  bool known = false;                // the group has enough members
+  double bits = 0;                   // log2 amplification of this op
+  double median = 0, deviation = 0;  // of its group; deviation: 1.4826 * median absolute deviation
+  int64_t members = 0;
+  // How far above the limit that median and deviation set, in bits; at most 0 for an ordinary member.
+  double excess = 0;
+};
+
+double amplification_bits(const OpError& op);
+
+// One entry for each of ops, in order. Ops whose outputs are identical, unbounded or absent belong to no
+// group.
+std::vector<GroupStanding> control_groups(const ResultTable& table, const std::vector<OpError>& ops,
+                                          const Priors& priors);
+
+}  // namespace ulpscope

@@ -1,0 +1,107 @@
+#include "locate/dataflow.hpp"
+
+#include <xxhash.h>
+
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+namespace ulpscope {
+namespace {
+
+// Fewer elements than this say too little: many tensors are equal by chance.
+constexpr int64_t kLeastElements = 4;
+
+struct KeyHash {
+  size_t operator()(const ContentKey& key) const { return key.low ^ (key.high * 0x9e3779b97f4a7c15ULL); }
+};
+
+ContentKey to_key(XXH128_hash_t hash) { return {hash.low64, hash.high64 | 1}; }
+
+bool is_constant(const ulpscope_stats& stats) {
+  constexpr uint32_t kBoth = ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN;
+  return (stats.present & kBoth) == kBoth && stats.max == stats.min;
+}
+
+// A key of what a record says of a tensor: its digest, or all of its statistics. Shapes count by their
+// element count.
+ContentKey recorded_key(const DumpIndex& index, TensorId id) {
+  const TensorRow& tensor = index.tensors()[id];
+  constexpr uint32_t kAll = ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN | ULPSCOPE_STAT_MEAN | ULPSCOPE_STAT_L2;
+  const int64_t count = index.element_count(id);
+  if (tensor.digest != 0) {
+    const std::string_view digest = index.text(tensor.digest);
+    return to_key(XXH3_128bits_withSeed(digest.data(), digest.size(), static_cast<uint64_t>(count)));
+  }
+  if ((tensor.stats.present & kAll) != kAll) return {};
+  const std::array<double, 4> values = {tensor.stats.max, tensor.stats.min, tensor.stats.mean,
+                                        tensor.stats.l2norm};
+  const auto seed = static_cast<uint64_t>(count) * 64 + static_cast<uint64_t>(tensor.dtype);
+  return to_key(XXH3_128bits_withSeed(values.data(), sizeof(values), seed));
+}
+
+bool is_read(Role role) { return role == Role::input || role == Role::kwarg; }
+
+}  // namespace
+
+ContentKey content_key(const DumpIndex& index, const ContentKeys& hashes, ItemId item) {
+  if (!hashes.empty() && hashes[item].known()) return hashes[item];
+  const TensorId tensor = index.items()[item].tensor;
+  return tensor == kNoIndex ? ContentKey() : recorded_key(index, tensor);
+}
+
+DataFlow::DataFlow(const DumpIndex& index, const ContentKeys& hashes)
+    : producers_(index.items().size(), kNoIndex), linkable_(index.items().size(), false) {
+  for (const StepRank& group : index.groups()) link_group(index, hashes, group);
+  first_consumer_.assign(index.items().size() + 1, 0);
+  for (const ItemId producer : producers_)
+    if (producer != kNoIndex) ++first_consumer_[producer + 1];
+  for (size_t i = 1; i < first_consumer_.size(); ++i) first_consumer_[i] += first_consumer_[i - 1];
+  consumer_list_.resize(first_consumer_.back());
+  std::vector<uint32_t> next(first_consumer_.begin(), first_consumer_.end() - 1);
+  for (size_t item = 0; item < producers_.size(); ++item)
+    if (producers_[item] != kNoIndex) consumer_list_[next[producers_[item]]++] = static_cast<ItemId>(item);
+}
+
+void DataFlow::link_group(const DumpIndex& index, const ContentKeys& hashes, const StepRank& group) {
+  std::unordered_map<ContentKey, ItemId, KeyHash> by_content, by_record;
+  std::unordered_map<TextId, ItemId> by_name;
+  const auto hash_of = [&](ItemId item) { return hashes.empty() ? ContentKey() : hashes[item]; };
+  for (const OpId op : group.ops) {
+    const OpRow& row = index.ops()[op];
+    for (ItemId item = row.first_item; item < row.first_item + row.item_count; ++item) {
+      const ItemRow& entry = index.items()[item];
+      if (entry.tensor == kNoIndex || entry.role == Role::parameter || entry.role == Role::gradient) continue;
+      const TensorRow& tensor = index.tensors()[entry.tensor];
+      const bool says_something =
+          index.element_count(entry.tensor) >= kLeastElements && !is_constant(tensor.stats);
+      const ContentKey content = says_something ? hash_of(item) : ContentKey();
+      const ContentKey record = says_something ? recorded_key(index, entry.tensor) : ContentKey();
+      linkable_[item] = content.known() || record.known() || tensor.link != 0;
+      if (is_read(entry.role)) {
+        const auto look = [&](const auto& map, const auto& key) {
+          const auto found = map.find(key);
+          return found == map.end() ? kNoIndex : found->second;
+        };
+        if (tensor.link != 0) producers_[item] = look(by_name, tensor.link);
+        if (producers_[item] == kNoIndex && content.known()) producers_[item] = look(by_content, content);
+        // An output that was not hashed (it had no partner) is found by what its record says.
+        if (producers_[item] == kNoIndex && record.known()) {
+          const ItemId found = look(by_record, record);
+          if (found != kNoIndex && !(content.known() && hash_of(found).known())) producers_[item] = found;
+        }
+      } else if (entry.role == Role::output) {
+        if (tensor.link != 0) by_name[tensor.link] = item;
+        if (content.known()) by_content[content] = item;
+        if (record.known()) by_record[record] = item;
+      }
+    }
+  }
+}
+
+std::span<const ItemId> DataFlow::consumers(ItemId output) const {
+  return std::span(consumer_list_)
+      .subspan(first_consumer_[output], first_consumer_[output + 1] - first_consumer_[output]);
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,142 @@
+#include "locate/fault_finder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ulpscope {
+namespace {
+
+// Deterministic runs show themselves only through operations whose result depends on how it is computed;
+// gathers, copies and single additions are the same everywhere. Fewer of them than this prove nothing.
+constexpr int64_t kLeastWitnesses = 3;
+
+ContentKeys hashes_of(const ResultTable& table, bool target_side) {
+  const DumpIndex& index = target_side ? *table.target : *table.golden;
+  ContentKeys keys(index.items().size());
+  for (const ResultRow& row : table.rows) {
+    const ItemId item = target_side ? row.pair.target : row.pair.golden;
+    if (item == kNoIndex || row.metrics < 0 || row.pair.merge >= 0) continue;
+    const DataMetrics& metrics = table.data_metrics[static_cast<size_t>(row.metrics)];
+    const uint64_t* hash = target_side ? metrics.hash_target : metrics.hash_golden;
+    keys[item] = {hash[0], hash[1]};
+  }
+  return keys;
+}
+
+std::vector<RowError> row_errors(const ResultTable& table) {
+  std::vector<RowError> errors;
+  errors.reserve(table.rows.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(table.rows.size()); ++i) errors.push_back(row_error(table, i));
+  return errors;
+}
+
+}  // namespace
+
+FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors)
+    : table_(table),
+      priors_(priors),
+      rows_(row_errors(table)),
+      ops_(op_errors(table, rows_, priors.bias_constant)),
+      standings_(control_groups(table, ops_, priors)),
+      target_keys_(hashes_of(table, true)),
+      golden_keys_(hashes_of(table, false)),
+      target_flow_(*table.target, target_keys_),
+      golden_flow_(*table.golden, golden_keys_),
+      row_of_target_item_(table.target->items().size(), -1),
+      row_of_golden_item_(table.golden->items().size(), -1),
+      error_of_op_(table.target->ops().size(), -1),
+      inner_(table.target->ops().size(), 0),
+      inner_bad_(table.target->ops().size(), 0),
+      states_(ops_.size(), OpState::clean) {
+  for (int64_t i = 0; i < static_cast<int64_t>(table.rows.size()); ++i) {
+    if (target_item(i) != kNoIndex) row_of_target_item_[target_item(i)] = i;
+    if (golden_item(i) != kNoIndex) row_of_golden_item_[golden_item(i)] = i;
+  }
+  for (size_t i = 0; i < ops_.size(); ++i)
+    error_of_op_[table.pairs.ops[ops_[i].op_pair].target] = static_cast<int64_t>(i);
+  for (const OpRow& op : table.target->ops())
+    if (op.parent != kNoIndex) inner_[op.parent] = 1;
+  measure_regime();
+  find_in_order();
+}
+
+const OpRow& FaultFinder::target_op(size_t op) const {
+  return table_.target->ops()[table_.pairs.ops[ops_[op].op_pair].target];
+}
+
+std::string_view FaultFinder::type_of(size_t op) const { return table_.target->text(target_op(op).type); }
+
+void FaultFinder::measure_regime() {
+  int64_t floating = 0, other_dtype = 0, witnesses = 0, agreeing = 0;
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    const OpError& op = ops_[i];
+    if (op.roundoff > 0) {
+      ++floating;
+      other_dtype += op.dtypes_differ ? 1 : 0;
+    }
+    const OpClass* known = priors_.class_of(type_of(i));
+    const bool sensitive = known == nullptr ? target_op(i).kind != OpKind::api : known->sensitive;
+    if (!sensitive || op.roundoff == 0 || op.dtypes_differ || op.outputs == 0) continue;
+    if (op.inputs == 0 || op.differing_inputs > 0) continue;
+    ++witnesses;
+    agreeing += op.differing_outputs == 0 ? 1 : 0;
+  }
+  mixed_ = other_dtype * 2 > floating;
+  deterministic_ =
+      witnesses >= kLeastWitnesses &&
+      static_cast<double>(agreeing) >= priors_.deterministic_share * static_cast<double>(witnesses);
+}
+
+void FaultFinder::find_in_order() {
+  std::vector<size_t> order(ops_.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto place = [&](size_t i) {
+    const OpRow& op = target_op(i);
+    return std::tuple(op.step, op.rank, table_.pairs.ops[ops_[i].op_pair].target);
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
+  for (const size_t i : order) judge(i);
+  // Culprits of one step stand in the order of the step, whichever rank they are on.
+  std::map<std::pair<int32_t, int32_t>, OpId> first_op;
+  for (const StepRank& group : table_.target->groups())
+    if (!group.ops.empty()) first_op[{group.step, group.rank}] = group.ops.front();
+  const auto position = [&](const Fault& fault) {
+    const OpRow& op = target_op(fault.op);
+    const OpId id = table_.pairs.ops[ops_[fault.op].op_pair].target;
+    return std::tuple(op.step, id - first_op[{op.step, op.rank}], op.rank);
+  };
+  std::stable_sort(faults_.begin(), faults_.end(),
+                   [&](const Fault& a, const Fault& b) { return position(a) < position(b); });
+}
+
+void FaultFinder::set_state(size_t op, OpState state) {
+  states_[op] = state;
+  RankState& rank = ranks_[target_op(op).rank];
+  rank.tainted |= state == OpState::culprit || state == OpState::inherited;
+  rank.tie |= state == OpState::tie;
+  if (state == OpState::rounding) rank.noise = std::max(rank.noise, ops_[op].out);
+  if (state == OpState::clean || state == OpState::rounding) return;
+  for (OpId parent = target_op(op).parent; parent != kNoIndex && inner_bad_[parent] == 0;
+       parent = table_.target->ops()[parent].parent)
+    inner_bad_[parent] = 1;
+}
+
+void FaultFinder::blame(size_t op, int64_t row, FaultKind kind, std::string confidence, std::string reason) {
+  faults_.push_back({op, row, kind, std::move(confidence), std::move(reason)});
+  if (kind == FaultKind::input_fault && !rows_[static_cast<size_t>(row)].value) {
+    const ContentKey t = content_key(*table_.target, target_keys_, target_item(row));
+    const ContentKey g = content_key(*table_.golden, golden_keys_, golden_item(row));
+    if (t.known() && g.known()) blamed_contents_[{t.low ^ t.high, g.low ^ g.high}] = 1;
+  }
+  set_state(op, OpState::culprit);
+}
+
+bool FaultFinder::has_inner(size_t op) const {
+  return inner_[table_.pairs.ops[ops_[op].op_pair].target] != 0;
+}
+
+bool FaultFinder::inner_differs(size_t op) const {
+  return inner_bad_[table_.pairs.ops[ops_[op].op_pair].target] != 0;
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,113 @@
+// Decides op by op, in execution order, whether a difference starts there, came in, or is rounding. The core
+// of the localisation: knows the data flow of both runs, the errors of every op, and the priors; writes no
+// report.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "locate/control_groups.hpp"
+#include "locate/dataflow.hpp"
+#include "locate/op_error.hpp"
+#include "locate/priors.hpp"
+#include "report/result_table.hpp"
+
+namespace ulpscope {
+
+enum class OpState : uint8_t {
+  clean,      // nothing differs
+  rounding,   // differs as formats and inputs allow
+  culprit,    // a difference starts here
+  inherited,  // differs because of a culprit
+  tie,        // an index differs between values that formats cannot tell apart, or what follows from that
+};
+
+enum class FaultKind : uint8_t { compute_fault, input_fault };
+
+// Where a difference starts.
+struct Fault {
+  size_t op = 0;     // row of the op errors
+  int64_t row = -1;  // of the table
+  FaultKind kind = FaultKind::compute_fault;
+  std::string confidence;  // certain, strong, weak
+  std::string reason;      // one sentence with the numbers that decided
+};
+
+class FaultFinder {
+ public:
+  FaultFinder(const ResultTable& table, const Priors& priors);
+
+  // In execution order: step, order in the step, rank.
+  const std::vector<Fault>& faults() const { return faults_; }
+  const std::vector<OpError>& ops() const { return ops_; }
+  const std::vector<RowError>& rows() const { return rows_; }
+  const std::vector<GroupStanding>& standings() const { return standings_; }
+  OpState state(size_t op) const { return states_[op]; }
+  // Most calls with identical inputs give identical outputs: any other difference is a fault.
+  bool deterministic() const { return deterministic_; }
+  // Most floating rows have another dtype on the other side.
+  bool mixed_precision() const { return mixed_; }
+  // The row of op errors that an op of the target belongs to; -1 for ops without a partner.
+  int64_t error_of(OpId target_op) const { return error_of_op_[target_op]; }
+
+ private:
+  // What comes into an op, row by row.
+  struct Incoming {
+    bool inherited = false, tie = false;  // from a culprit, from a tie
+    int64_t external_row = -1;            // the first unexplained input that no recorded op produced
+    bool external_certain = false;
+    int64_t structural_op = -1;  // an op of the target alone that feeds this one
+  };
+
+  void measure_regime();
+  void find_in_order();
+  void judge(size_t op);
+  void judge_exact(size_t op, const Incoming& in);
+  void judge_rounding(size_t op, const Incoming& in);
+  Incoming look_at_inputs(size_t op);
+  void look_at_input(size_t op, int64_t row, Incoming& in);
+  void look_at_external(size_t op, int64_t row, Incoming& in);
+  bool producer_state(int64_t row, Incoming& in) const;
+  bool seen_before(int64_t row) const;
+  bool weight_like(int64_t row) const;
+  bool explained(size_t op) const;
+  std::string unexplained_reason(size_t op) const;
+  bool has_inner(size_t op) const;
+  bool inner_differs(size_t op) const;
+  bool forward_differs(size_t op) const;
+  bool comes_from_other_rank(size_t op) const;
+  bool hidden_state_differs(size_t op) const;
+  void blame(size_t op, int64_t row, FaultKind kind, std::string confidence, std::string reason);
+  void set_state(size_t op, OpState state);
+  const OpRow& target_op(size_t op) const;
+  std::string_view type_of(size_t op) const;
+  ItemId target_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.target; }
+  ItemId golden_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.golden; }
+
+  struct RankState {
+    bool tainted = false, tie = false;  // some earlier op of the rank, in this step or an earlier one
+    double noise = 0;                   // largest explained error so far
+  };
+
+  const ResultTable& table_;
+  const Priors& priors_;
+  std::vector<RowError> rows_;
+  std::vector<OpError> ops_;
+  std::vector<GroupStanding> standings_;
+  ContentKeys target_keys_, golden_keys_;
+  DataFlow target_flow_, golden_flow_;
+  std::vector<int64_t> row_of_target_item_, row_of_golden_item_;
+  std::vector<int64_t> error_of_op_;  // by op of the target
+  std::vector<uint8_t> inner_,
+      inner_bad_;  // by op of the target: has recorded ops inside; one of them differs
+  std::vector<OpState> states_;
+  std::vector<Fault> faults_;
+  std::map<int32_t, RankState> ranks_;
+  std::map<std::pair<uint64_t, uint64_t>, int> blamed_contents_;  // of external inputs
+  bool deterministic_ = false, mixed_ = false;
+};
+
+}  // namespace ulpscope

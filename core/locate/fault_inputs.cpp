@@ -1,0 +1,114 @@
+// How a differing input came to be: through a recorded op, from outside, or through what no dump records.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "locate/fault_finder.hpp"
+
+namespace ulpscope {
+namespace {
+
+bool reads(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
+
+}  // namespace
+
+FaultFinder::Incoming FaultFinder::look_at_inputs(size_t op) {
+  Incoming in;
+  const OpError& error = ops_[op];
+  for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row) {
+    const RowError& difference = rows_[static_cast<size_t>(row)];
+    if (!difference.comparable || difference.value) continue;
+    if (difference.identical && !difference.shape_mismatch) continue;
+    if (reads(table_.target->items()[target_item(row)].role)) look_at_input(op, row, in);
+  }
+  return in;
+}
+
+void FaultFinder::look_at_input(size_t op, int64_t row, Incoming& in) {
+  if (producer_state(row, in)) return;
+  look_at_external(op, row, in);
+}
+
+// Whether a recorded op produced the value, on either side, and what its state says of the difference.
+bool FaultFinder::producer_state(int64_t row, Incoming& in) const {
+  const ItemId from_target = target_flow_.producer(target_item(row));
+  const ItemId from_golden = golden_flow_.producer(golden_item(row));
+  bool linked = false;
+  const auto take = [&](int64_t producer_row) {
+    const ItemPair& pair = table_.rows[static_cast<size_t>(producer_row)].pair;
+    const OpId op = pair.target == kNoIndex ? kNoIndex : table_.target->items()[pair.target].op;
+    const int64_t error = op == kNoIndex ? -1 : error_of_op_[op];
+    if (error < 0) {
+      if (op != kNoIndex) in.structural_op = static_cast<int64_t>(op);
+      linked |= op != kNoIndex;
+      return;
+    }
+    const RowError& producer = rows_[static_cast<size_t>(producer_row)];
+    // An equal output cannot have brought a difference: the link is a coincidence of contents.
+    if (producer.comparable && producer.identical && !producer.shape_mismatch) return;
+    linked = true;
+    const OpState state = states_[static_cast<size_t>(error)];
+    in.inherited |= state == OpState::culprit || state == OpState::inherited;
+    in.tie |= state == OpState::tie;
+  };
+  if (from_target != kNoIndex && row_of_target_item_[from_target] >= 0)
+    take(row_of_target_item_[from_target]);
+  if (from_golden != kNoIndex && row_of_golden_item_[from_golden] >= 0)
+    take(row_of_golden_item_[from_golden]);
+  return linked;
+}
+
+// The same external content was blamed before: a table or weight that several ops read is one fault.
+bool FaultFinder::seen_before(int64_t row) const {
+  const ContentKey t = content_key(*table_.target, target_keys_, target_item(row));
+  const ContentKey g = content_key(*table_.golden, golden_keys_, golden_item(row));
+  return t.known() && g.known() && blamed_contents_.count({t.low ^ t.high, g.low ^ g.high}) > 0;
+}
+
+// Whether an input is a weight, bias or table rather than a value that the run computed.
+bool FaultFinder::weight_like(int64_t row) const {
+  const ItemRow& item = table_.target->items()[target_item(row)];
+  if (item.role == Role::parameter) return true;
+  const OpRow& op = table_.target->ops()[item.op];
+  if (op.kind != OpKind::api) return false;
+  const std::string_view path = table_.target->text(item.path);
+  const std::string_view type = table_.target->text(op.type);
+  if (path == "weight" || path == "bias") return true;
+  if (path != "1" && path != "2") return false;
+  for (const char* glob : {"*linear*", "*embedding*", "*norm*", "conv*"})
+    if (glob_match(glob, type, true)) return true;
+  return false;
+}
+
+void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
+  const RowError& difference = rows_[static_cast<size_t>(row)];
+  const RankState& rank = ranks_[target_op(op).rank];
+  const bool weight = weight_like(row);
+  if (seen_before(row)) {
+    in.inherited = true;
+    return;
+  }
+  // A value that the run computed earlier may come back through calls that no dump records (caches, in-place
+  // writes).
+  if (!weight && rank.tainted) {
+    in.inherited = true;
+    return;
+  }
+  const bool unbounded = difference.class_mismatch || difference.shape_mismatch || !difference.magnitude;
+  if (!deterministic_) {
+    if (!weight && (rank.tie || (difference.exact_type && rank.noise > 0))) {
+      in.tie = true;
+      return;
+    }
+    const double allowed =
+        priors_.external_constant * std::max(difference.roundoff, weight ? 0.0 : rank.noise);
+    const double chance = (difference.residual + difference.roundoff) / std::sqrt(difference.count);
+    const bool biased = difference.bias > std::max(priors_.bias_constant * chance, 2 * difference.roundoff);
+    if (!unbounded && !difference.exact_type && !biased && difference.rel_l2 <= allowed) return;
+  }
+  if (in.external_row >= 0) return;
+  in.external_row = row;
+  in.external_certain = unbounded || difference.exact_type || deterministic_;
+}
+
+}  // namespace ulpscope

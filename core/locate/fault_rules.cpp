@@ -1,0 +1,208 @@
+// The rules that turn what comes into an op and what it gives into a state.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "locate/fault_finder.hpp"
+
+namespace ulpscope {
+namespace {
+
+// Operations whose output is memory as it was found: its content says nothing.
+constexpr std::array kUninitialised = {"empty",     "empty_like",        "empty_strided",
+                                       "new_empty", "new_empty_strided", "empty_with_format"};
+// Operations that choose among values: with nearly equal values another index is as right.
+constexpr std::array kChoosing = {
+    "*topk*", "*argmax*",  "*argmin*", "*sort*",     "*multinomial*", "*top_k*",  "*sample*", "max",
+    "min",    "*nonzero*", "*unique*", "*bincount*", "*one_hot*",     "*gating*", "*router*", "*gate*"};
+
+template <size_t N>
+bool any_of(const std::array<const char*, N>& globs, std::string_view type) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const char* glob) { return glob_match(glob, type, true); });
+}
+
+}  // namespace
+
+void FaultFinder::judge(size_t op) {
+  const OpError& error = ops_[op];
+  if (any_of(kUninitialised, type_of(op))) return;
+  const bool differs = error.differing_inputs > 0 || error.differing_outputs > 0 || error.value_mismatch;
+  if (!differs) return;
+  const Incoming in = look_at_inputs(op);
+  // Another argument explains another result; with equal results it is a row that differs and nothing more.
+  if (error.value_mismatch && !in.inherited && !in.tie && error.differing_inputs == 0 &&
+      error.differing_outputs > 0 && !inner_differs(op)) {
+    blame(op, error.value_row, FaultKind::input_fault, "certain",
+          "an argument differs and every input tensor is equal");
+    return;
+  }
+  if (deterministic_)
+    judge_exact(op, in);
+  else
+    judge_rounding(op, in);
+}
+
+// In a deterministic run whatever differs either came in or starts here.
+void FaultFinder::judge_exact(size_t op, const Incoming& in) {
+  const OpError& error = ops_[op];
+  if (in.external_row >= 0 && !inner_differs(op)) {
+    blame(op, in.external_row, FaultKind::input_fault, "certain",
+          "no recorded operation produced this input, and it differs");
+    return;
+  }
+  if (error.differing_inputs > 0 || in.inherited || inner_differs(op)) {
+    set_state(op, OpState::inherited);
+    return;
+  }
+  if (error.differing_outputs == 0) return;
+  if (forward_differs(op) || comes_from_other_rank(op) || hidden_state_differs(op)) {
+    set_state(op, OpState::inherited);
+    return;
+  }
+  const int64_t row = error.worst_output_row;
+  const bool exact = table_.rows[static_cast<size_t>(row)].mode != Mode::statistics;
+  if (error.inputs == 0) {
+    if (ranks_[target_op(op).rank].tainted) {
+      set_state(op, OpState::inherited);
+      return;
+    }
+    blame(op, row, FaultKind::compute_fault, "weak",
+          "the first output that differs; its inputs are not recorded");
+    return;
+  }
+  blame(op, row, FaultKind::compute_fault, exact ? "certain" : "strong",
+        exact ? "inputs are bit-identical" : "inputs have equal statistics");
+}
+
+// Where healthy results differ too, a fault is what neither inputs nor formats explain.
+void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
+  const OpError& error = ops_[op];
+  if (in.external_row >= 0 && !inner_differs(op)) {
+    blame(op, in.external_row, FaultKind::input_fault, in.external_certain ? "certain" : "strong",
+          "no recorded operation produced this input, and it differs by more than rounding");
+    return;
+  }
+  if (in.inherited || (has_inner(op) && inner_differs(op))) {
+    set_state(op, in.inherited || !in.tie ? OpState::inherited : OpState::tie);
+    return;
+  }
+  if (in.tie) {
+    set_state(op, OpState::tie);
+    return;
+  }
+  if (error.differing_outputs == 0) {
+    if (error.differing_inputs > 0) states_[op] = OpState::rounding;
+    return;
+  }
+  if (explained(op)) {
+    set_state(op, OpState::rounding);
+    return;
+  }
+  if (error.out_exact_mismatch && !error.out_class_mismatch && error.differing_inputs > 0 &&
+      (any_of(kChoosing, type_of(op)) || !std::isfinite(error.out))) {
+    set_state(op, OpState::tie);
+    return;
+  }
+  if (forward_differs(op) || comes_from_other_rank(op) || hidden_state_differs(op)) {
+    set_state(op, OpState::inherited);
+    return;
+  }
+  const bool sure = error.out_class_mismatch ||
+                    (error.differing_inputs == 0 && error.inputs > 0 && error.out_exact_mismatch);
+  blame(op, error.worst_output_row, FaultKind::compute_fault,
+        sure                ? "certain"
+        : error.inputs == 0 ? "weak"
+                            : "strong",
+        unexplained_reason(op));
+}
+
+bool FaultFinder::explained(size_t op) const {
+  const OpError& error = ops_[op];
+  if (error.out_class_mismatch || error.out_shape_mismatch || !std::isfinite(error.out)) return false;
+  if (error.out_exact_mismatch && error.roundoff == 0) return false;
+  const bool statistics = table_.rows[static_cast<size_t>(error.worst_output_row)].mode == Mode::statistics;
+  // Statistics cannot tell how an error that came in grows: only a call with clean inputs can be at fault.
+  if (statistics && error.in > priors_.clean_input * error.roundoff) return true;
+  const double formats = error.roundoff * std::sqrt(error.reduction);
+  const double kappa = priors_.kappa(type_of(op));
+  const double allowed = priors_.format_constant * (kappa * error.in + formats);
+  if (!(error.out <= allowed)) return false;
+  if (!statistics &&
+      !(error.out_worst <= priors_.worst_constant * (kappa * std::max(error.in, error.in_worst) + formats)))
+    return false;
+  if (has_inner(op)) return true;  // what is inside was judged for itself
+  const GroupStanding& standing = standings_[op];
+  if (standing.known && standing.excess > 0 && error.out > error.roundoff) return false;
+  return !(error.bias_excess > 1 && error.out > error.roundoff);
+}
+
+std::string FaultFinder::unexplained_reason(size_t op) const {
+  const OpError& error = ops_[op];
+  if (error.out_class_mismatch) return "NaN or infinity appears here and came in nowhere";
+  if (error.out_shape_mismatch) return "the shape of an output differs and the inputs' shapes agree";
+  if (error.out_exact_mismatch && error.roundoff == 0) return "an exact output differs and the inputs agree";
+  const GroupStanding& standing = standings_[op];
+  if (standing.known && standing.excess > 0)
+    return fmt::format("amplifies {:.3g} times, its {} siblings {:.3g} times in the median",
+                       std::exp2(standing.bits), standing.members, std::exp2(standing.median));
+  if (error.bias_excess > 1) return "target is a constant factor off golden, which rounding never is";
+  return fmt::format("output error {:.2e} from input error {:.2e}, above what the formats allow", error.out,
+                     error.in);
+}
+
+// A backward call reads what its forward call saved: when that one differs already, the difference came in
+// there.
+bool FaultFinder::forward_differs(size_t op) const {
+  const OpRow& row = target_op(op);
+  if (row.phase != Phase::backward) return false;
+  const std::string_view name = table_.target->text(row.name);
+  const std::string stem(name.substr(0, name.rfind(".backward")));
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    const OpRow& other = target_op(i);
+    if (other.phase != Phase::forward || other.step != row.step || other.rank != row.rank ||
+        other.call != row.call)
+      continue;
+    const std::string_view forward = table_.target->text(other.name);
+    if (forward.substr(0, forward.rfind(".forward")) == stem)
+      return states_[i] != OpState::clean && states_[i] != OpState::rounding;
+  }
+  return false;
+}
+
+// A collective that gives another result from equal local inputs has them from another rank of its group.
+bool FaultFinder::comes_from_other_rank(size_t op) const {
+  const OpRow& row = target_op(op);
+  if (row.kind != OpKind::communication) return false;
+  const std::string_view name = table_.target->text(row.name);
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    const OpRow& other = target_op(i);
+    if (other.kind != OpKind::communication || other.rank == row.rank || other.step != row.step) continue;
+    if (table_.target->text(other.name) == name && ops_[i].differing_inputs > 0) return true;
+  }
+  return false;
+}
+
+// Attention reads keys and values of earlier steps from a cache that no dump records: when its own inputs
+// differed in an earlier step, what it gives now differs because of that.
+bool FaultFinder::hidden_state_differs(size_t op) const {
+  const OpRow& row = target_op(op);
+  if (!glob_match("*att*", type_of(op), true) && !glob_match("*cache*", type_of(op), true)) return false;
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    const OpRow& other = target_op(i);
+    const bool earlier = other.step < row.step || (other.step == row.step && other.token < row.token);
+    if (!earlier || other.rank != row.rank || other.type != row.type || ops_[i].differing_inputs == 0)
+      continue;
+    const auto stem = [&](const OpRow& r) {
+      const std::string_view name = table_.target->text(r.name);
+      return name.substr(0, name.rfind(".forward"));
+    };
+    if (row.kind == OpKind::module ? stem(other) == stem(row) : states_[i] != OpState::rounding) return true;
+  }
+  return false;
+}
+
+}  // namespace ulpscope

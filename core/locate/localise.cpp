@@ -1,0 +1,252 @@
+#include "locate/localise.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "locate/evidence.hpp"
+#include "locate/fault_finder.hpp"
+
+namespace ulpscope {
+namespace {
+
+// Listed below the culprits; more would bury them.
+constexpr size_t kMaxSuspects = 10;
+constexpr std::string_view kFileSource = "tensor_files";
+
+bool differs(const RowError& row) { return row.comparable && (!row.identical || row.shape_mismatch); }
+
+// Whether a difference of the row alone may be called rounding: classes, shapes and exact types never are.
+bool may_be_rounding(const RowError& row) {
+  return row.comparable && !row.class_mismatch && !row.shape_mismatch && !row.exact_type && !row.value;
+}
+
+struct Counts {
+  int64_t compared = 0, differing = 0, one_sided_ops = 0, unreadable = 0, unexplained = 0;
+};
+
+Counts count(const ResultTable& table, const FaultFinder& finder) {
+  Counts counts;
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    const RowError& error = finder.rows()[i];
+    counts.compared += error.comparable ? 1 : 0;
+    counts.differing += differs(error) ? 1 : 0;
+    counts.unreadable += table.rows[i].unreadable ? 1 : 0;
+  }
+  for (const OpPair& pair : table.pairs.ops)
+    counts.one_sided_ops += pair.target == kNoIndex || pair.golden == kNoIndex ? 1 : 0;
+  return counts;
+}
+
+// Two files, or two folders of them: nothing is known of inputs, so no culprit can be named.
+bool knows_nothing_of_inputs(const ResultTable& table) {
+  return table.target->source_name() == kFileSource && table.golden->source_name() == kFileSource;
+}
+
+// Whether a row of two files differs by no more than one rounding of the coarser format.
+bool is_one_rounding(const RowError& row, const Priors& priors) {
+  return may_be_rounding(row) && row.roundoff > 0 && row.rel_l2 <= priors.external_constant * row.roundoff &&
+         row.worst <= priors.worst_constant * row.roundoff;
+}
+
+std::string run_verdict(const ResultTable& table, const FaultFinder& finder, const Counts& counts,
+                        const Priors& priors, std::vector<std::string>& notes) {
+  if (counts.compared == 0) {
+    notes.push_back("nothing could be compared: dump with task tensor or statistics on both sides");
+    return "inconclusive";
+  }
+  if (knows_nothing_of_inputs(table)) {
+    const bool rounding = std::all_of(finder.rows().begin(), finder.rows().end(), [&](const RowError& row) {
+      return !differs(row) || is_one_rounding(row, priors);
+    });
+    if (counts.differing > 0 && !rounding)
+      notes.push_back("files say nothing of inputs: compare dumps of the run to find the operation at fault");
+    return counts.differing == 0 ? (counts.unreadable > 0 ? "inconclusive" : "identical")
+           : rounding            ? "rounding"
+                                 : "inconclusive";
+  }
+  if (!finder.faults().empty())
+    return finder.faults().front().kind == FaultKind::compute_fault ? "compute_fault" : "input_fault";
+  if (counts.unreadable > 0) {
+    notes.push_back("the data of some pairs could not be read: dump again, or repair them");
+    return "inconclusive";
+  }
+  for (size_t i = 0; i < finder.ops().size(); ++i) {
+    if (finder.state(i) != OpState::inherited) continue;
+    notes.push_back(
+        "values differ, and where they come from was not recorded: dump at level mix, with inputs and "
+        "outputs");
+    return "inconclusive";
+  }
+  if (counts.differing > 0) return "rounding";
+  return counts.one_sided_ops > 0 ? "structure_only" : "identical";
+}
+
+// Rows of one op pair: culprit, inherited, or explained.
+void set_causes(ResultTable& table, const FaultFinder& finder, const Counts& counts) {
+  for (size_t i = 0; i < finder.ops().size(); ++i) {
+    const OpError& op = finder.ops()[i];
+    for (int64_t r = op.first_row; r < op.first_row + op.row_count; ++r) {
+      ResultRow& row = table.rows[static_cast<size_t>(r)];
+      const RowError& error = finder.rows()[static_cast<size_t>(r)];
+      if (!differs(error)) continue;
+      const OpState state = finder.state(i);
+      if (state == OpState::inherited || state == OpState::culprit)
+        row.cause = Cause::inherited;
+      else if (may_be_rounding(error))
+        row.cause = Cause::rounding;
+    }
+  }
+  for (const Fault& fault : finder.faults())
+    table.rows[static_cast<size_t>(fault.row)].cause = Cause::culprit;
+  (void)counts;
+}
+
+// Most pairs of a run against another precision differ in dtype: that says nothing of the single row.
+struct Usual {
+  bool dtype_differs = false, squeezed = false;
+};
+
+Usual usual_difference(const ResultTable& table) {
+  int64_t tensors = 0, dtypes = 0, squeezes = 0;
+  for (const ResultRow& row : table.rows) {
+    if (row.pair.target == kNoIndex || row.pair.golden == kNoIndex || row.mode == Mode::value ||
+        row.mode == Mode::none)
+      continue;
+    const DType t = table.target->tensors()[table.target->items()[row.pair.target].tensor].dtype;
+    const DType g = table.golden->tensors()[table.golden->items()[row.pair.golden].tensor].dtype;
+    if (roundoff_of(t) == 0 && roundoff_of(g) == 0) continue;
+    ++tensors;
+    dtypes += t != g ? 1 : 0;
+    squeezes += row.squeezed ? 1 : 0;
+  }
+  return {dtypes * 2 > tensors, squeezes * 2 > tensors};
+}
+
+void set_verdicts(ResultTable& table, const FaultFinder& finder, bool soften) {
+  const Usual usual = usual_difference(table);
+  for (ResultRow& row : table.rows) {
+    row.verdict = row.judged;
+    if (row.judged == Verdict::fail && row.grad_only) row.verdict = Verdict::warning;
+    if (row.mode == Mode::value || row.mode == Mode::none || row.pair.target == kNoIndex ||
+        row.pair.golden == kNoIndex)
+      continue;
+    const RowError& error = finder.rows()[static_cast<size_t>(&row - table.rows.data())];
+    const bool equal_values = error.comparable && error.identical && !error.shape_mismatch;
+    if (!soften || !(row.cause == Cause::rounding ||
+                     (row.cause == Cause::none && equal_values && finder.mixed_precision())))
+      continue;
+    if (row.grad_only || error.exact_type) continue;
+    const DType t = table.target->tensors()[table.target->items()[row.pair.target].tensor].dtype;
+    const DType g = table.golden->tensors()[table.golden->items()[row.pair.golden].tensor].dtype;
+    const bool odd = (t != g) != usual.dtype_differs || row.squeezed != usual.squeezed;
+    row.verdict = odd ? std::min(row.judged, Verdict::warning) : Verdict::pass;
+    if (row.cause == Cause::none && row.verdict != row.judged) row.cause = Cause::rounding;
+  }
+  for (const Fault& fault : finder.faults()) {
+    ResultRow& row = table.rows[static_cast<size_t>(fault.row)];
+    row.verdict = std::max(row.verdict, fault.confidence == "weak" ? Verdict::warning : Verdict::fail);
+  }
+}
+
+// Ops that stand out without being culprits, most suspicious first.
+std::vector<Culprit> suspects(const ResultTable& table, const FaultFinder& finder) {
+  std::vector<std::pair<double, size_t>> ranked;
+  for (size_t i = 0; i < finder.ops().size(); ++i) {
+    const GroupStanding& standing = finder.standings()[i];
+    const bool apart =
+        finder.state(i) == OpState::rounding && standing.known && standing.bits > standing.median;
+    if (apart && standing.excess > -1) ranked.emplace_back(-standing.excess, i);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<Culprit> out;
+  for (const auto& [excess, op] : ranked) {
+    if (out.size() == kMaxSuspects) break;
+    const int64_t row = finder.ops()[op].worst_output_row;
+    if (row < 0) continue;
+    out.push_back(describe(
+        table, finder,
+        {op, row, FaultKind::compute_fault, "weak",
+         fmt::format("amplifies {:.3g} times, its group {:.3g} times in the median",
+                     std::exp2(finder.standings()[op].bits), std::exp2(finder.standings()[op].median))}));
+  }
+  return out;
+}
+
+const char* to_text(OpState state) {
+  switch (state) {
+    case OpState::clean:
+      return "clean";
+    case OpState::rounding:
+      return "rounding";
+    case OpState::culprit:
+      return "culprit";
+    case OpState::inherited:
+      return "inherited";
+    case OpState::tie:
+      return "tie";
+  }
+  return "clean";
+}
+
+}  // namespace
+
+void localise(ResultTable& table, const LocaliseOptions& options) {
+  const FaultFinder finder(table, options.priors);
+  const Counts counts = count(table, finder);
+  Localisation& found = table.localisation;
+  found = {};
+  found.verdict = run_verdict(table, finder, counts, options.priors, found.notes);
+  if (!knows_nothing_of_inputs(table)) {
+    for (const Fault& fault : finder.faults()) found.culprits.push_back(describe(table, finder, fault));
+    found.suspects = suspects(table, finder);
+    set_causes(table, finder, counts);
+    set_verdicts(table, finder, options.soften);
+  } else {
+    for (size_t i = 0; i < table.rows.size(); ++i)
+      if (differs(finder.rows()[i]) && is_one_rounding(finder.rows()[i], options.priors))
+        table.rows[i].cause = Cause::rounding;
+    for (ResultRow& row : table.rows) row.verdict = row.judged;
+  }
+  for (const ResultRow& row : table.rows)
+    found.propagated += row.cause == Cause::inherited && row.mode != Mode::value ? 1 : 0;
+}
+
+std::vector<std::string> explain(const ResultTable& table, const LocaliseOptions& options,
+                                 const std::string& glob) {
+  const FaultFinder finder(table, options.priors);
+  std::vector<std::string> out;
+  for (size_t i = 0; i < finder.ops().size(); ++i) {
+    const OpError& op = finder.ops()[i];
+    const OpRow& record = table.target->ops()[table.pairs.ops[op.op_pair].target];
+    const std::string_view name = table.target->text(record.name);
+    if (!glob_match(glob, name)) continue;
+    const GroupStanding& standing = finder.standings()[i];
+    const std::string_view type = table.target->text(record.type);
+    const double kappa = options.priors.kappa(type);
+    const double limit =
+        options.priors.format_constant * (kappa * op.in + op.roundoff * std::sqrt(op.reduction));
+    std::string text =
+        fmt::format("{}  step {}  rank {}  {}\n", name, record.step, record.rank, to_text(finder.state(i)));
+    text += fmt::format("  inputs   {} compared, {} differ, error {:.3e}, worst {:.3e}, bias {:.1e}\n",
+                        op.inputs, op.differing_inputs, op.in, op.in_worst, op.in_bias);
+    text += fmt::format(
+        "  outputs  {} compared, {} differ, error {:.3e}, worst {:.3e}, bias over allowed {:.2f}\n",
+        op.outputs, op.differing_outputs, op.out, op.out_worst, op.bias_excess);
+    text += fmt::format("  formats  u {:.3e}, K {:.0f}, kappa {:.0f}: explained up to {:.3e}\n", op.roundoff,
+                        op.reduction, kappa, limit);
+    if (standing.members > 0)
+      text += fmt::format(
+          "  group    {} calls of {}: amplification {:.3f} bits, median {:.3f}, deviation {:.3f}, over the "
+          "limit by {:.3f}\n",
+          standing.members, type, standing.bits, standing.median, standing.deviation, standing.excess);
+    text += fmt::format("  run      {}{}\n", finder.deterministic() ? "deterministic" : "rounding differs",
+                        finder.mixed_precision() ? ", mixed precision" : "");
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,28 @@
+// Names the operation at fault. Works on a measured and judged ResultTable and the two indexes alone:
+// reconstructs the data flow, tells differences that formats and inputs explain from those that they do not,
+// and sets verdict, culprits, cause and final verdict of every row. Opens no dump.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "locate/priors.hpp"
+#include "report/result_table.hpp"
+
+namespace ulpscope {
+
+struct LocaliseOptions {
+  Priors priors;
+  bool soften = true;  // whether explained rows may pass: false where a policy chose the judgements
+};
+
+// Fills table.localisation, and cause and verdict of the rows. Never fails: what cannot be known makes the
+// verdict inconclusive and says what to dump next.
+void localise(ResultTable& table, const LocaliseOptions& options);
+
+// The numbers that decided on the ops whose name matches glob, one paragraph each, for --explain.
+std::vector<std::string> explain(const ResultTable& table, const LocaliseOptions& options,
+                                 const std::string& glob);
+
+}  // namespace ulpscope

@@ -1,0 +1,248 @@
+#include "locate/op_error.hpp"
+
+#include <ulpscope/half.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "kernels/pair_metrics.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double ratio(double numerator, double denominator) {
+  return denominator > 0 ? numerator / denominator : numerator;
+}
+
+struct Sides {
+  const TensorRow* target;
+  const TensorRow* golden;
+};
+
+RowError data_error(const DataMetrics& metrics, const Sides& sides) {
+  const PairSums& sums = metrics.sums;
+  RowError error;
+  error.comparable = error.magnitude = true;
+  error.class_mismatch = sums.nonfinite_mismatch > 0;
+  error.identical = sums.unequal == 0 && sums.nonfinite_mismatch == 0;
+  error.exact_type = !is_floating(sides.target->dtype) && !is_complex(sides.target->dtype) &&
+                     !is_floating(sides.golden->dtype) && !is_complex(sides.golden->dtype);
+  if (error.class_mismatch) {
+    error.rel_l2 = error.worst = kInfinity;
+    return error;
+  }
+  error.rel_l2 = rel_l2(sums).value_or(0);
+  error.worst = worst(sums).value_or(0);
+  error.count = static_cast<double>(std::max<int64_t>(sums.finite_pairs, 1));
+  if (sums.squares_golden > 0) {
+    const Factor factor = factor_of(sums);
+    error.bias = std::fabs(factor.slope - 1);
+    error.residual = factor.residual;
+  }
+  return error;
+}
+
+// Scale-aware differences of the four statistics: extremes against the larger extreme, the mean against the
+// root mean square (never against itself: a mean near zero says nothing), the norm against itself. The
+// largest counts.
+RowError statistics_error(const ulpscope_stats& t, const ulpscope_stats& g, double count) {
+  RowError error;
+  const uint32_t both = t.present & g.present;
+  error.comparable = error.magnitude = both != 0;
+  error.identical = true;
+  const bool norm_known = (both & ULPSCOPE_STAT_L2) != 0 && std::isfinite(g.l2norm) && g.l2norm > 0;
+  const double extreme =
+      (both & (ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN)) == (ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN)
+          ? std::max(std::fabs(g.max), std::fabs(g.min))
+          : 0;
+  const double rms = norm_known ? std::fabs(g.l2norm) / std::sqrt(std::max(count, 1.0)) : extreme;
+  const auto take = [&](uint32_t bit, double a, double b, double scale) {
+    if ((both & bit) == 0) return;
+    const bool same = a == b || (std::isnan(a) && std::isnan(b));
+    if (same) return;
+    error.identical = false;
+    if (!std::isfinite(a) || !std::isfinite(b)) {
+      // The norm and mean of masked scores are infinite on both sides or overflow on the narrower one: only
+      // an extreme proves a class difference.
+      if (bit == ULPSCOPE_STAT_MAX || bit == ULPSCOPE_STAT_MIN) error.class_mismatch = true;
+      return;
+    }
+    error.rel_l2 = std::max(error.rel_l2, ratio(std::fabs(a - b), std::fabs(scale)));
+  };
+  take(ULPSCOPE_STAT_MAX, t.max, g.max, std::isfinite(extreme) && extreme > 0 ? extreme : std::fabs(g.max));
+  take(ULPSCOPE_STAT_MIN, t.min, g.min, std::isfinite(extreme) && extreme > 0 ? extreme : std::fabs(g.min));
+  take(ULPSCOPE_STAT_MEAN, t.mean, g.mean, rms);
+  take(ULPSCOPE_STAT_L2, t.l2norm, g.l2norm, g.l2norm);
+  if (error.class_mismatch) error.rel_l2 = kInfinity;
+  error.worst = error.rel_l2;
+  return error;
+}
+
+bool is_input(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
+
+void add_output(OpError& op, const RowError& error, int64_t row) {
+  ++op.outputs;
+  if (error.identical && !error.shape_mismatch) return;
+  ++op.differing_outputs;
+  op.out_class_mismatch |= error.class_mismatch;
+  op.out_shape_mismatch |= error.shape_mismatch;
+  op.out_exact_mismatch |= error.exact_type;
+  const double size =
+      error.shape_mismatch || error.class_mismatch || !error.magnitude ? kInfinity : error.rel_l2;
+  const double worst =
+      error.shape_mismatch || error.class_mismatch || !error.magnitude ? kInfinity : error.worst;
+  if (op.worst_output_row < 0 || size > op.out) op.worst_output_row = row;
+  op.out = std::max(op.out, size);
+  op.out_worst = std::max(op.out_worst, worst);
+}
+
+void add_input(OpError& op, const RowError& error) {
+  ++op.inputs;
+  if (error.identical && !error.shape_mismatch) return;
+  ++op.differing_inputs;
+  op.in_exact_mismatch |= error.exact_type;
+  const bool unbounded = error.shape_mismatch || error.class_mismatch || !error.magnitude;
+  op.in = std::max(op.in, unbounded ? kInfinity : error.rel_l2);
+  op.in_worst = std::max(op.in_worst, unbounded ? kInfinity : error.worst);
+  op.in_bias = std::max(op.in_bias, error.bias);
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// K from the shapes: what one output element sums up. 1 for elementwise operations and where the shapes do
+// not say.
+double reduction_length(const DumpIndex& index, OpId op) {
+  const std::string type = to_lower(index.text(index.ops()[op].type));
+  std::span<const int64_t> first, second;
+  for (const ItemRow& item : index.items(op)) {
+    if (item.tensor == kNoIndex || !is_input(item.role)) continue;
+    if (first.empty()) {
+      first = index.shape_of(item.tensor);
+    } else {
+      second = index.shape_of(item.tensor);
+      break;
+    }
+  }
+  if (first.empty()) return 1;
+  const auto last = static_cast<double>(std::max<int64_t>(first.back(), 1));
+  if (contains(type, "conv")) {
+    double k = 1;
+    for (size_t i = 1; i < second.size(); ++i) k *= static_cast<double>(std::max<int64_t>(second[i], 1));
+    return k;
+  }
+  for (const char* word : {"linear", "matmul", "mm", "norm", "softmax", "sum", "mean", "attn", "attention",
+                           "proj", "mlp", "gemm", "einsum", "var", "std", "logits", "loss", "cumsum"})
+    if (contains(type, word)) return last;
+  return 1;
+}
+
+// The bias that a healthy output may show: twice that of the inputs, and what n roundings leave by chance.
+void set_bias_excess(const ResultTable& table, const std::vector<RowError>& rows, double bias_constant,
+                     OpError& op) {
+  for (int64_t i = op.first_row; i < op.first_row + op.row_count; ++i) {
+    const RowError& error = rows[static_cast<size_t>(i)];
+    if (!error.comparable || error.value || error.exact_type) continue;
+    const ItemRow& item = table.target->items()[table.rows[static_cast<size_t>(i)].pair.target];
+    if (is_input(item.role)) continue;
+    const double chance = (error.residual + error.roundoff) / std::sqrt(error.count);
+    const double allowed = 2 * op.in_bias + bias_constant * chance;
+    if (allowed > 0) op.bias_excess = std::max(op.bias_excess, error.bias / allowed);
+  }
+}
+
+}  // namespace
+
+Factor factor_of(const PairSums& sums) {
+  const double unit = std::ldexp(1.0, sums.target_exponent - sums.golden_exponent);
+  const double slope = sums.dot / sums.squares_golden * unit;
+  const double target_over_golden = sums.squares_target / sums.squares_golden * unit * unit;
+  return {slope, std::sqrt(std::max(0.0, target_over_golden - slope * slope))};
+}
+
+double roundoff_of(DType dtype) { return is_floating(dtype) || is_complex(dtype) ? unit_roundoff(dtype) : 0; }
+
+RowError row_error(const ResultTable& table, int64_t number) {
+  const ResultRow& row = table.rows[static_cast<size_t>(number)];
+  RowError error;
+  if (row.pair.target == kNoIndex || row.pair.golden == kNoIndex || row.mode == Mode::none) return error;
+  if (row.mode == Mode::value) {
+    error.comparable = error.value = error.exact_type = true;
+    error.identical = row.judged != Verdict::fail;
+    return error;
+  }
+  const DumpIndex &target = *table.target, &golden = *table.golden;
+  const TensorId t = target.items()[row.pair.target].tensor, g = golden.items()[row.pair.golden].tensor;
+  const Sides sides{&target.tensors()[t], &golden.tensors()[g]};
+  const double roundoff = std::max(roundoff_of(sides.target->dtype), roundoff_of(sides.golden->dtype));
+  if (row.mode == Mode::data) {
+    if (row.metrics >= 0) {
+      error = data_error(table.data_metrics[static_cast<size_t>(row.metrics)], sides);
+      error.roundoff = roundoff;
+      return error;
+    }
+    error.comparable = error.shape_mismatch = true;
+    return error;
+  }
+  const int64_t count = golden.element_count(g);
+  if (row.mode == Mode::statistics) {
+    error = statistics_error(sides.target->stats, sides.golden->stats, static_cast<double>(count));
+  } else {
+    error.comparable = true;
+    error.identical = target.text(sides.target->digest) == golden.text(sides.golden->digest);
+  }
+  error.exact_type = !is_floating(sides.target->dtype) && !is_complex(sides.target->dtype);
+  error.count = static_cast<double>(std::max<int64_t>(count, 1));
+  error.shape_mismatch = target.element_count(t) != count;
+  error.roundoff = roundoff;
+  return error;
+}
+
+std::vector<OpError> op_errors(const ResultTable& table, const std::vector<RowError>& rows,
+                               double bias_constant) {
+  std::vector<OpError> ops;
+  const auto count = static_cast<int64_t>(table.rows.size());
+  for (int64_t first = 0, end = 0; first < count; first = end) {
+    const uint32_t op_pair = table.rows[static_cast<size_t>(first)].pair.op_pair;
+    while (end < count && table.rows[static_cast<size_t>(end)].pair.op_pair == op_pair) ++end;
+    const OpPair& pair = table.pairs.ops[op_pair];
+    if (pair.target == kNoIndex || pair.golden == kNoIndex) continue;
+    OpError op;
+    op.first_row = first;
+    op.row_count = end - first;
+    op.op_pair = op_pair;
+    op.reduction = reduction_length(*table.golden, pair.golden);
+    for (int64_t i = first; i < end; ++i) {
+      const RowError& error = rows[static_cast<size_t>(i)];
+      if (!error.comparable) continue;
+      const ItemPair& items = table.rows[static_cast<size_t>(i)].pair;
+      const ItemRow& item = table.target->items()[items.target];
+      if (error.value) {
+        if (!error.identical && is_input(item.role)) {
+          op.value_mismatch = true;
+          if (op.value_row < 0) op.value_row = i;
+        }
+        continue;
+      }
+      const DType t = table.target->tensors()[item.tensor].dtype;
+      const DType g = table.golden->tensors()[table.golden->items()[items.golden].tensor].dtype;
+      op.roundoff = std::max({op.roundoff, roundoff_of(t), roundoff_of(g)});
+      op.dtypes_differ |= t != g && roundoff_of(t) > 0 && roundoff_of(g) > 0;
+      if (is_input(item.role))
+        add_input(op, error);
+      else
+        add_output(op, error, i);
+    }
+    set_bias_excess(table, rows, bias_constant, op);
+    ops.push_back(op);
+  }
+  return ops;
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,66 @@
+// How far apart the two sides of each row and of each op pair are, in the scale-free terms that the
+// localisation reasons in (localisation: rel_l2, worst; statistics: scale-aware differences). Pure functions
+// of a measured ResultTable.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "report/result_table.hpp"
+
+namespace ulpscope {
+
+// The difference of one row.
+struct RowError {
+  bool comparable = false;      // both sides hold something of the same kind
+  bool identical = false;       // bit-identical (data, digest), equal (statistics, values)
+  bool magnitude = false;       // rel_l2 and worst are known; digests only know identical or not
+  bool exact_type = false;      // integers, bool, values: any difference counts
+  bool class_mismatch = false;  // NaN or infinity on one side only
+  bool shape_mismatch = false;
+  bool value = false;   // an argument that is not a tensor
+  double rel_l2 = 0;    // |t - g|2 / |g|2; absolute where the golden norm is 0
+  double worst = 0;     // max |t - g| / rms(g); absolute where that is 0
+  double bias = 0;      // |slope - 1| of target over golden: a wrong constant factor; 0 where not measured
+  double residual = 0;  // what remains of rel_l2 when that factor is taken out
+  double count = 1;     // elements behind the numbers
+  double roundoff = 0;  // of the coarser dtype of the two sides; 0 for exact types
+};
+
+RowError row_error(const ResultTable& table, int64_t row);
+
+// The constant factor that target comes nearest to golden with, and what remains then, relative to golden's
+// norm. Golden must not be all zero.
+struct Factor {
+  double slope = 1, residual = 0;
+};
+Factor factor_of(const PairSums& sums);
+
+// Unit roundoff of a floating or complex dtype; 0 for exact types.
+double roundoff_of(DType dtype);
+
+// All rows of one op pair together.
+struct OpError {
+  int64_t first_row = 0, row_count = 0;
+  uint32_t op_pair = 0;
+  int64_t inputs = 0, outputs = 0;  // comparable rows of each kind
+  int64_t differing_inputs = 0, differing_outputs = 0;
+  double in = 0, in_worst = 0;    // the largest over the inputs; infinite for a class or shape mismatch
+  double out = 0, out_worst = 0;  // the same over the outputs
+  double in_bias = 0;             // largest bias of an input
+  double bias_excess =
+      0;  // largest bias of an output over what inputs and noise explain (above 1: not rounding)
+  int64_t worst_output_row = -1;  // the first row of the largest output error
+  bool out_class_mismatch = false, out_exact_mismatch = false, out_shape_mismatch = false;
+  bool in_exact_mismatch = false, value_mismatch = false;
+  int64_t value_row = -1;      // the first argument that differs
+  double roundoff = 0;         // of the coarsest floating dtype among the rows
+  bool dtypes_differ = false;  // of some floating row between the sides
+  double reduction = 1;        // K: how many products or terms one output element sums up
+};
+
+// One entry for each op pair that has rows on both sides, in the order of the table.
+std::vector<OpError> op_errors(const ResultTable& table, const std::vector<RowError>& rows,
+                               double bias_constant);
+
+}  // namespace ulpscope

@@ -1,0 +1,43 @@
+// The constants of the localisation, read from priors.yaml (compiled in): how much an operation of each class
+// may amplify what comes in, and where a difference stops being rounding. Every value stands there with its
+// reason.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace ulpscope {
+
+struct OpClass {
+  std::string name;
+  std::vector<std::string> types;  // globs over the op type, lower case
+  double kappa = 1;                // largest healthy growth of an input error
+  bool sensitive = true;           // the result depends on how it is computed (order of sums, approximations)
+};
+
+struct Priors {
+  std::vector<OpClass> classes;    // the first match decides
+  double other_kappa = 1;          // of an op that matches none
+  double format_constant = 1;      // c in e_out <= c * (kappa * e_in + u * sqrt(K))
+  double worst_constant = 1;       // the same for the worst element
+  double outlier_bits = 1;         // least distance of an outlier from its group's median, in log2
+  double outlier_deviations = 1;   // the same in robust standard deviations
+  double bias_constant = 1;        // |slope - 1| of an output above this many of its inputs' bias and noise
+  double deterministic_share = 1;  // of ops with identical inputs that must have identical outputs
+  double clean_input = 1;          // statistics: inputs closer than this many roundoffs are clean
+  double external_constant = 1;    // an external input off by more than this many roundoffs is no rounding
+  int group_size = 1;              // calls that make a control group of their own
+
+  const OpClass* class_of(std::string_view type) const;  // null: none matches
+  double kappa(std::string_view type) const;
+};
+
+// The compiled-in table. Fails only when that table is broken.
+Result<Priors> load_priors();
+// The same from a text, with line and column in errors.
+Result<Priors> parse_priors(std::string_view yaml);
+
+}  // namespace ulpscope
