@@ -30,7 +30,7 @@ struct BadMember {
 class Object {
  public:
   Object(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
-    if (!json.is_object()) throw BadMember{place_ + ": expected an object"};
+    if (!json.is_object()) throw BadMember{(place_.empty() ? "the whole" : place_) + ": expected an object"};
   }
 
   const Json* find(const char* name) const {
@@ -241,7 +241,10 @@ class Builder {
   bool on_event(int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > kMaxDepth) throw BadMember{"nested deeper than " + std::to_string(kMaxDepth)};
     if (depth == 1 && event == Json::parse_event_t::key) in_rows_ = parsed == "rows";
-    if (!in_rows_ || depth != 2 || event != Json::parse_event_t::object_end) return true;
+    if (!in_rows_ || depth != 2 || event == Json::parse_event_t::object_start) return true;
+    if (event == Json::parse_event_t::array_start || event == Json::parse_event_t::value)
+      throw BadMember{"rows: expected objects"};
+    if (event != Json::parse_event_t::object_end) return true;
     add_row(parsed);
     return false;
   }

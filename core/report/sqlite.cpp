@@ -18,21 +18,25 @@ namespace {
 constexpr const char* kSchema = R"(
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-PRAGMA page_size = 8192;
 CREATE TABLE runs (id INTEGER PRIMARY KEY, schema TEXT, version TEXT, command TEXT,
-  target_path TEXT, target_source TEXT, target_task TEXT, target_level TEXT, target_ops INTEGER, target_tensors INTEGER,
-  golden_path TEXT, golden_source TEXT, golden_task TEXT, golden_level TEXT, golden_ops INTEGER, golden_tensors INTEGER,
+  target_path TEXT, target_source TEXT, target_task TEXT, target_level TEXT,
+  target_ops INTEGER, target_tensors INTEGER,
+  golden_path TEXT, golden_source TEXT, golden_task TEXT, golden_level TEXT,
+  golden_ops INTEGER, golden_tensors INTEGER,
   policy_file TEXT, policy_profile TEXT, policy_hash TEXT, verdict TEXT, propagated INTEGER,
   pairs INTEGER, pass INTEGER, warning INTEGER, fail INTEGER, skip INTEGER,
   only_target INTEGER, only_golden INTEGER, unreadable INTEGER, diagnostics INTEGER);
-CREATE TABLE ops (id INTEGER PRIMARY KEY, run INTEGER, step INTEGER, rank INTEGER, token INTEGER, op TEXT, golden_op TEXT);
+CREATE TABLE ops (id INTEGER PRIMARY KEY, run INTEGER, step INTEGER, rank INTEGER, token INTEGER,
+  op TEXT, golden_op TEXT);
 CREATE TABLE rows (id INTEGER PRIMARY KEY, op INTEGER, tensor TEXT, golden_tensor TEXT, match TEXT,
   dtype TEXT, golden_dtype TEXT, shape TEXT, golden_shape TEXT, value TEXT, golden_value TEXT,
-  mode TEXT, judgement TEXT, judged TEXT, cause TEXT, verdict TEXT, absent TEXT, unreadable INTEGER, message TEXT);
+  mode TEXT, judgement TEXT, judged TEXT, cause TEXT, verdict TEXT, absent TEXT,
+  unreadable INTEGER, message TEXT);
 CREATE TABLE metrics (row INTEGER, name TEXT, value REAL, PRIMARY KEY (row, name)) WITHOUT ROWID;
-CREATE TABLE diagnostics (id INTEGER PRIMARY KEY, run INTEGER, severity TEXT, code TEXT, place TEXT, text TEXT);
-CREATE TABLE culprits (id INTEGER PRIMARY KEY, run INTEGER, suspect INTEGER, step INTEGER, rank INTEGER, token INTEGER,
-  op TEXT, tensor TEXT, kind TEXT, confidence TEXT, module TEXT, details TEXT);
+CREATE TABLE diagnostics (id INTEGER PRIMARY KEY, run INTEGER, severity TEXT, code TEXT,
+  place TEXT, text TEXT);
+CREATE TABLE culprits (id INTEGER PRIMARY KEY, run INTEGER, suspect INTEGER, step INTEGER, rank INTEGER,
+  token INTEGER, op TEXT, tensor TEXT, kind TEXT, confidence TEXT, module TEXT, details TEXT);
 )";
 constexpr const char* kIndexes = R"(
 CREATE INDEX ops_by_name ON ops (op);

@@ -1,0 +1,187 @@
+#include "report/terminal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "sample_report.hpp"
+
+namespace ulpscope {
+namespace {
+
+std::string summary(const StoredResult& result, TerminalOptions options = {}) {
+  return terminal_summary(StoredView(result), options);
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// The longest line of text in columns.
+int64_t widest(const std::string& text) {
+  int64_t width = 0;
+  size_t begin = 0;
+  for (size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin))
+    width = std::max(width, display_width(std::string_view(text).substr(begin, end - begin)));
+  return width;
+}
+
+StoredResult of_verdict(const char* verdict, const char* mode) {
+  StoredResult result = test::empty_result();
+  StoredRow row = test::row_of(test::tensor_side("a", "output.0", "float32", {2}),
+                               test::tensor_side("a", "output.0", "float32", {2}), Verdict::pass, 0);
+  row.mode = mode;
+  result.rows.push_back(std::move(row));
+  result.head.summary = {1, 1, 0, 0, 0, 0, 0, 0, 0};
+  result.head.localisation.verdict = verdict;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("terminal: a compute fault, whole") {
+  TerminalOptions options;
+  options.report_path = "ulpscope_out/compare_1/compare_result.json";
+  CHECK(summary(test::matmul_result(), options) ==
+        "target  out_a/step0/rank0   torch_api · tensor · L1 · 40 ops · 122 tensors\n"
+        "golden  out_b/step0/rank0   torch_api · tensor · L1 · 40 ops · 122 tensors\n"
+        "3 rows matched exactly · 0 only in target · 0 only in golden\n"
+        "\n"
+        "COMPUTE FAULT  Torch.matmul.2.forward  output.0   step 0  rank 0         certain\n"
+        "    inputs are bit-identical; output differs in 100 % of 50 elements\n"
+        "    max_abs_err 3.0e-02 at [1,2,1]: target -1.708, golden -1.678; cosine 0.999997\n"
+        "    called from llm_model.py:114 in forward\n"
+        "    next: ulpscope replay out_a --op Torch.matmul.2.forward\n"
+        "    33 later tensors differ because of it\n"
+        "\n"
+        "pass 2   warning 0   fail 1   skip 0         report  ulpscope_out/compare_1/compare_result.json\n");
+}
+
+TEST_CASE(
+    "terminal: on a narrow terminal names are shortened in the middle, numbers and commands stay whole") {
+  StoredResult result = test::matmul_result();
+  const std::string op =
+      "Module.model.layers.11.self_attention.query_key_value.ColumnParallelLinear.forward.0";
+  result.head.localisation.culprits[0].op_name = op;
+  result.head.localisation.culprits[0].next = {"ulpscope replay out_a --op " + op};
+  TerminalOptions options;
+  options.style.width = 80;
+  const std::string text = summary(result, options);
+  CHECK(has(text, "COMPUTE FAULT  Module.model.laye…Linear.forward.0  output.0   step 0  rank 0  certain\n"));
+  CHECK(has(text, "    next: ulpscope replay out_a --op " + op + "\n"));
+  CHECK(has(text, "target -1.708, golden -1.678;"));
+  options.style.width = 0;
+  CHECK(has(summary(result, options), "COMPUTE FAULT  " + op + "  output.0"));
+}
+
+TEST_CASE("terminal: lines without commands and paths keep to the width") {
+  StoredResult result = test::matmul_result();
+  result.head.target.path = std::string(200, 'd') + "/rank0";
+  result.head.localisation.culprits[0].next.clear();
+  result.head.localisation.culprits[0].module = "Module.model.layers.11.self_attention.Attention.forward.0";
+  TerminalOptions options;
+  for (const int64_t width : {100, 80, 64}) {
+    CAPTURE(width);
+    options.style.width = width;
+    CHECK(widest(summary(result, options)) <= std::max<int64_t>(width, 80));
+  }
+}
+
+TEST_CASE("terminal: colours only when asked for") {
+  TerminalOptions options;
+  CHECK_FALSE(has(summary(test::matmul_result(), options), "\x1b"));
+  options.style.color = true;
+  CHECK(has(summary(test::matmul_result(), options),
+            "\x1b[1;31mCOMPUTE FAULT\x1b[0m  \x1b[1mTorch.matmul.2.forward\x1b[0m"));
+  CHECK(has(summary(test::matmul_result(), options), "\x1b[1;31mfail 1\x1b[0m"));
+}
+
+TEST_CASE("terminal: verdicts without a culprit have a first line and a sentence of their own") {
+  CHECK(has(summary(of_verdict("identical", "data")),
+            "\nIDENTICAL\n    every matched tensor is bit-identical\n"));
+  CHECK(has(summary(of_verdict("identical", "digest")), "\nIDENTICAL\n    all checksums are equal\n"));
+  CHECK(has(
+      summary(of_verdict("identical", "statistics")),
+      "\nIDENTICAL\n    all recorded statistics are equal; a permutation of elements, or errors that cancel, "
+      "leave them equal too\n"));
+  CHECK(has(summary(of_verdict("rounding", "data")),
+            "\nROUNDING\n    values differ, and the number formats in use explain every difference; no "
+            "operation is "
+            "at fault\n"));
+  CHECK(has(summary(of_verdict("structure_only", "data")),
+            "\nSTRUCTURE ONLY\n    values agree; calls were added, removed, reordered or renamed\n"
+            "    next: look at the rows with match only_target, only_golden and aligned\n"));
+  StoredResult open = of_verdict("inconclusive", "data");
+  Culprit suspect;
+  suspect.op_name = "Torch.topk.0.forward";
+  suspect.tensor = "output.1";
+  suspect.next = {"dump Torch.topk.0.forward with task tensor"};
+  open.head.localisation.suspects = {suspect};
+  CHECK(has(
+      summary(open),
+      "\nINCONCLUSIVE\n    what is recorded does not show an operation at fault, nor that there is none\n"
+      "    suspect: Torch.topk.0.forward  output.1\n    next: dump Torch.topk.0.forward with task tensor\n"));
+}
+
+TEST_CASE("terminal: calls of one side, unreadable rows and diagnostics are said") {
+  const std::string text = summary(test::hostile_result());
+  CHECK(has(text,
+            "4 rows matched exactly · 1 only in target · 0 only in golden\nonly in target: +extra\n"
+            "note: step 1 is only in the target\n"));
+  CHECK(has(text,
+            "1 row could not be compared: data is missing or unreadable\n"
+            "error  step0/\\x1b[2Jx.pt: cannot be opened\nwarning  =1+1\nand 5 more diagnostics\n"));
+}
+
+TEST_CASE("terminal: no byte of a dump reaches the terminal as a control") {
+  TerminalOptions options;
+  for (const int64_t width : {0, 60}) {
+    CAPTURE(width);
+    options.style.width = width;
+    const std::string text = summary(test::hostile_result(), options);
+    for (const char c : text) CHECK((static_cast<unsigned char>(c) >= 0x20 || c == '\n'));
+    CHECK(has(text, "evil\\x1b]0;title\\x07"));
+  }
+}
+
+TEST_CASE("terminal: an input fault in statistics, and several culprits") {
+  StoredResult result = test::empty_result();
+  const std::string op = "Functional.linear.0.forward";
+  StoredRow row = test::row_of(test::tensor_side(op, "input.1", "float32", {4}),
+                               test::tensor_side(op, "input.1", "float32", {4}), Verdict::fail, 0);
+  row.mode = "statistics";
+  row.metrics = {{test::metric_index("target_max"), 1.5},   {test::metric_index("golden_max"), 1.25},
+                 {test::metric_index("target_min"), -1},    {test::metric_index("golden_min"), -1},
+                 {test::metric_index("target_l2norm"), 10}, {test::metric_index("golden_l2norm"), 9.5}};
+  result.rows.push_back(std::move(row));
+  Culprit culprit;
+  culprit.op_name = op;
+  culprit.tensor = "input.1";
+  culprit.kind = "input_fault";
+  culprit.confidence = "strong";
+  culprit.step = 2;
+  culprit.token = 5;
+  culprit.row = 0;
+  culprit.evidence = {{"amplification", "120.53125"}, {"group", "linear"}};
+  result.head.localisation.verdict = "input_fault";
+  result.head.localisation.culprits.assign(10, culprit);
+  const std::string text = summary(result);
+  CHECK(has(text,
+            "\nINPUT FAULT  Functional.linear.0.forward  input.1   step 2  token 5            strong\n"
+            "    no recorded operation produced this input\n"
+            "    max 1.5 against 1.25, l2norm 10 against 9.5\n"
+            "    evidence: amplification 120.5, group linear\n"));
+  CHECK(has(text, "\nand 2 more culprits, see the report\n"));
+}
+
+TEST_CASE("text layout: names are shortened in the middle at whole characters") {
+  CHECK(shorten_middle("abcdefghij", 10) == "abcdefghij");
+  CHECK(shorten_middle("abcdefghij", 7) == "abc…hij");
+  CHECK(shorten_middle("abcdefghij", 6) == "ab…hij");
+  CHECK(shorten_middle("abcdefghij", 0) == "abcdefghij");
+  // 10 columns into 7: 3 for the head hold one character, 3 for the tail hold one.
+  CHECK(shorten_middle("模型层输出", 7) == "模…出");
+  CHECK(display_width("模型a") == 5);
+  CHECK(display_width("e\xCC\x81") == 1);
+  CHECK(shorten_middle("ab", 1) == "…");
+}
+
+}  // namespace ulpscope
