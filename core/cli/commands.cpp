@@ -4,6 +4,7 @@ namespace ulpscope {
 
 CommandList make_commands() {
   CommandList commands;
+  commands.push_back(make_compare_command());
   commands.push_back(make_list_command());
   commands.push_back(make_show_command());
   commands.push_back(make_convert_command());

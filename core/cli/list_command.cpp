@@ -21,19 +21,19 @@ template <class Rows>
 Status print_table(Context& context, const Rows& rows) {
   const std::vector<RowColumn> columns = rows.columns();
   std::vector<size_t> widths(columns.size());
-  for (size_t c = 0; c < columns.size(); ++c) widths[c] = display_width(columns[c].heading);
+  for (size_t c = 0; c < columns.size(); ++c) widths[c] = columns_of(columns[c].heading);
   std::vector<std::string> cells;
   for (size_t i = 0; i < rows.size(); ++i) {
     rows.cells(i, cells);
     for (size_t c = 0; c < columns.size(); ++c)
-      if (columns[c].in_table) widths[c] = std::max(widths[c], display_width(printable(cells[c])));
+      if (columns[c].in_table) widths[c] = std::max(widths[c], columns_of(printable(cells[c])));
   }
   const auto put = [&](const std::function<std::string(size_t)>& cell) {
     std::string line;
     for (size_t c = 0; c < columns.size(); ++c) {
       if (!columns[c].in_table) continue;
       const std::string text = cell(c);
-      const std::string gap(widths[c] - display_width(text), ' ');
+      const std::string gap(widths[c] - columns_of(text), ' ');
       if (c > 0) line += "  ";
       line += columns[c].number ? gap + text : text + gap;
     }

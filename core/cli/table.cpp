@@ -6,21 +6,16 @@
 
 namespace ulpscope {
 
-size_t display_width(std::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 TextTable::TextTable(std::vector<std::string> header, std::vector<bool> right)
     : header_(std::move(header)), right_(std::move(right)) {
-  for (const std::string& cell : header_) widths_.push_back(display_width(cell));
+  for (const std::string& cell : header_) widths_.push_back(columns_of(cell));
 }
 
 void TextTable::add(const std::vector<std::string>& cells) {
   std::vector<std::string> row;
   for (size_t i = 0; i < header_.size(); ++i) {
     row.push_back(printable(cells[i]));
-    widths_[i] = std::max(widths_[i], display_width(row.back()));
+    widths_[i] = std::max(widths_[i], columns_of(row.back()));
   }
   rows_.push_back(std::move(row));
 }
@@ -28,7 +23,7 @@ void TextTable::add(const std::vector<std::string>& cells) {
 std::string TextTable::line(const std::vector<std::string>& cells) const {
   std::string out;
   for (size_t i = 0; i < cells.size(); ++i) {
-    const std::string gap(widths_[i] - display_width(cells[i]), ' ');
+    const std::string gap(widths_[i] - columns_of(cells[i]), ' ');
     if (i > 0) out += "  ";
     out += right_[i] ? gap + cells[i] : cells[i] + gap;
   }

@@ -6,10 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "report/text_layout.hpp"
+
 namespace ulpscope {
 
 // Columns of text counted as a terminal shows it: one a code point. Any thread.
-size_t display_width(std::string_view text);
+inline size_t columns_of(std::string_view text) { return static_cast<size_t>(display_width(text)); }
 
 class TextTable {
  public:

@@ -61,8 +61,7 @@ bool read_hex(std::string_view text, T& value) {
 }
 
 std::string entry_line(const Journal::Entry& entry) {
-  StoredMetrics stored;
-  std::memset(&stored, 0, sizeof(stored));
+  StoredMetrics stored = {};
   stored.sums = entry.metrics->sums;
   stored.hashes[0] = entry.metrics->hash_target[0];
   stored.hashes[1] = entry.metrics->hash_target[1];
