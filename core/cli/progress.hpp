@@ -43,6 +43,8 @@ class Progress {
     done_.fetch_add(pieces, std::memory_order_relaxed);
     done_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
+  // Pieces so far. Any thread.
+  int64_t done() const { return done_.load(std::memory_order_relaxed); }
 
  private:
   void draw_until_stopped();

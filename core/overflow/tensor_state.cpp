@@ -11,13 +11,17 @@
 namespace ulpscope {
 namespace {
 
+// From here on a number rounds to infinity in float16.
+constexpr double kFloat16Overflow = 65520;
+
 bool has_nonfinite_values(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
 
 void note_extreme(TensorState& state, DType dtype, double value) {
   state.nan |= std::isnan(value);
   state.positive_inf |= std::isinf(value) && value > 0;
   state.negative_inf |= std::isinf(value) && value < 0;
-  state.limit |= dtype == DType::f16 && std::isfinite(value) && std::fabs(value) >= kFloat16Limit;
+  state.limit |=
+      dtype == DType::f16 && std::fabs(value) >= kFloat16Limit && std::fabs(value) < kFloat16Overflow;
 }
 
 Result<TensorState> state_of_data(const DumpIndex& index, TensorId tensor, const Cancel& cancel) {

@@ -11,6 +11,7 @@
 namespace ulpscope {
 namespace {
 
+constexpr double kMostWhole = 1e7;
 constexpr int kMostDigits = 17;  // enough for any double
 
 std::string nonfinite_text(double value) { return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"; }
@@ -18,6 +19,8 @@ std::string nonfinite_text(double value) { return std::isnan(value) ? "nan" : va
 // The shortest text that rounds to the same element of a narrow format; the text of a double needs more
 // digits than that.
 std::string narrow_text(DType dtype, double value) {
+  // Whole numbers are shown whole: 65504, not the shorter 6.55e+04.
+  if (std::fabs(value) < kMostWhole && value == std::trunc(value)) return fmt::format("{:.0f}", value);
   const uint64_t code = float_from_double(dtype, value);
   for (int digits = 1; digits < kMostDigits; ++digits) {
     std::string text = fmt::format("{:.{}g}", value, digits);
@@ -55,8 +58,8 @@ std::string element_text(DType dtype, std::span<const std::byte> bytes) {
     return (value.negative ? "-" : "") + std::to_string(value.magnitude);
   }
   if (is_complex(dtype)) return complex_text(dtype, bytes.data());
-  double value = 0;
-  if (widen(dtype, bytes.data(), 1, &value)) return real_text(dtype, value);
+  double parts_of_one[2] = {};  // room for a complex element, as widen asks for
+  if (widen(dtype, bytes.data(), 1, parts_of_one)) return real_text(dtype, parts_of_one[0]);
   std::string text = "0x";
   for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
   return text;

@@ -1,0 +1,139 @@
+"""convert: formats, structure, names, manifest, failures."""
+
+import json
+import os
+import struct
+
+import runs
+from runs import call, dump_json, floats, npy, safetensors, tensor
+
+
+class Convert(runs.RunTest):
+    def convert(self, code, *words):
+        run = self.check(code, "convert", *words, "-o", self.path("out"), "--exact-output")
+        return run, self.read_json("out/convert.json")
+
+    def read(self, *parts):
+        with open(self.path(*parts), "rb") as file:
+            return file.read()
+
+    def torch_dump(self):
+        def leaf(name):
+            return tensor((2,), high=2.0, low=1.0, data_name=name)
+        calls = {"Torch.relu.0.forward": call([leaf("Torch.relu.0.forward.input.0.npy")],
+                                              [leaf("Torch.relu.0.forward.output.0.npy")]),
+                 "Torch.norm.0.forward": call([tensor()], [leaf("missing.npy")])}
+        self.write("d/step0/rank0/dump.json", dump_json(calls, task="tensor"))
+        for name in ("Torch.relu.0.forward.input.0.npy", "Torch.relu.0.forward.output.0.npy"):
+            self.write("d/step0/rank0/dump_tensor_data/" + name, npy("<f4", (2,), floats(1, 2)))
+        return self.path("d")
+
+    def test_structure_is_kept_and_the_manifest_tells_all(self):
+        run, manifest = self.convert(3, self.torch_dump(), "--to", "npy")
+        self.assertEqual(manifest["schema"], "ulpscope.convert/1")
+        self.assertEqual(manifest["summary"], {"tensors": 4, "converted": 2, "failed": 1, "without_data": 1})
+        rows = {row["op"] + " " + row["tensor"]: row for row in manifest["tensors"]}
+        done = rows["Torch.relu.0.forward output.0"]
+        self.assertEqual(done["file"], "step0/rank0/dump_tensor_data/Torch.relu.0.forward.output.0.npy")
+        self.assertEqual((done["dtype"], done["written_dtype"], done["shape"], done["bytes"]),
+                         ("float32", "float32", [2], 8))
+        self.assertTrue(self.read("out", done["file"]).endswith(floats(1, 2)))
+        self.assertIn("missing.npy", rows["Torch.norm.0.forward output.0"]["error"])
+        self.assertIn("reason", rows["Torch.norm.0.forward input.0"])
+        self.assertIn("converted 2   failed 1   without data 1", run.out)
+        self.assertIn("missing.npy", run.err)
+
+    def test_values_of_types_that_npy_lacks_become_float32(self):
+        # 1.5 and -0.0078125 as bfloat16; 1.5 and 2^-9 as float8_e4m3fn
+        path = self.write("x.safetensors", safetensors({"a": ("BF16", [2], b"\xc0\x3f\x00\xbc"),
+                                                        "b": ("F8_E4M3", [2], b"\x3c\x01")}))
+        _, manifest = self.convert(0, path)
+        files = {row["dtype"]: row for row in manifest["tensors"]}
+        self.assertEqual(files["bfloat16"]["written_dtype"], "float32")
+        self.assertEqual(files["bfloat16"]["note"], ".npy has no bfloat16; float32 holds every value of it exactly")
+        self.assertTrue(self.read("out", files["bfloat16"]["file"]).endswith(floats(1.5, -0.0078125)))
+        self.assertTrue(self.read("out", files["float8_e4m3fn"]["file"]).endswith(floats(1.5, 2.0**-9)))
+
+    def test_types_that_the_format_has_keep_their_bytes(self):
+        path = self.write("x.safetensors", safetensors({"a": ("BF16", [2], b"\xc0\x3f\x00\xbc")}))
+        _, manifest = self.convert(0, path, "--to", "safetensors")
+        row = manifest["tensors"][0]
+        self.assertEqual(row["written_dtype"], "bfloat16")
+        self.assertTrue(self.read("out", row["file"]).endswith(b"\xc0\x3f\x00\xbc"))
+
+    def test_a_pt_file_is_a_zip_with_the_elements(self):
+        self.write("in/a.npy", npy("<i8", (3,), struct.pack("<3q", 1, -2, 3)))
+        _, manifest = self.convert(0, self.path("in"), "--to", "pt")
+        import zipfile
+        with zipfile.ZipFile(self.path("out", manifest["tensors"][0]["file"])) as archive:
+            names = [name for name in archive.namelist() if name.endswith("/data/0")]
+            self.assertEqual(archive.read(names[0]), struct.pack("<3q", 1, -2, 3))
+
+    def test_a_round_trip_keeps_files_of_a_folder(self):
+        self.write("in/deep/a.npy", npy("<f4", (2,), floats(1, 2)))
+        _, manifest = self.convert(0, self.path("in"))
+        self.assertEqual([row["file"] for row in manifest["tensors"]], ["deep/a.npy"])
+        self.assertEqual(self.read("out/deep/a.npy")[-8:], floats(1, 2))
+
+    def test_hostile_names_stay_inside_the_output_folder(self):
+        name = "../../Torch.\x1b[2J/..\\evil.0.forward"
+        leaf = tensor((1,), data_name="a.npy")
+        self.write("d/step0/rank0/dump.json", dump_json({name: call([], [leaf])}, task="tensor"))
+        self.write("d/step0/rank0/dump_tensor_data/a.npy", npy("<f4", (1,), floats(1)))
+        _, manifest = self.convert(0, self.path("d"))
+        file = manifest["tensors"][0]["file"]
+        self.assertEqual(manifest["tensors"][0]["op"], name)
+        self.assertNotIn("..", file.split("/"))
+        self.assertNotIn("\x1b", file)
+        self.assertTrue(os.path.isfile(self.path("out", file)))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["d", "out"])
+
+    def test_two_tensors_of_one_name_get_two_files(self):
+        # "a:b" and "a_b" become the same safe name.
+        calls = {"Torch.a:b.0.forward": call([], [tensor((1,), data_name="a.npy")]),
+                 "Torch.a_b.0.forward": call([], [tensor((1,), data_name="b.npy")])}
+        self.write("d/step0/rank0/dump.json", dump_json(calls, task="tensor"))
+        self.write("d/step0/rank0/dump_tensor_data/a.npy", npy("<f4", (1,), floats(1)))
+        self.write("d/step0/rank0/dump_tensor_data/b.npy", npy("<f4", (1,), floats(2)))
+        _, manifest = self.convert(0, self.path("d"))
+        self.assertEqual([os.path.basename(row["file"]) for row in manifest["tensors"]],
+                         ["Torch.a_b.0.forward.output.0.npy", "Torch.a_b.0.forward.output.0-2.npy"])
+
+    def test_nothing_is_overwritten(self):
+        self.write("in/a.npy", npy("<f4", (1,), floats(1)))
+        self.convert(0, self.path("in"))
+        run = self.check(2, "convert", self.path("in"), "-o", self.path("out"), "--exact-output")
+        self.assertIn("out", run.err)
+
+    def test_each_run_makes_a_folder_of_its_own(self):
+        self.write("in/a.npy", npy("<f4", (1,), floats(1)))
+        for _ in range(2):
+            self.check(0, "convert", self.path("in"), "-o", self.path("results"))
+        folders = os.listdir(self.path("results"))
+        self.assertEqual(len(folders), 2)
+        self.assertTrue(all(name.startswith("convert_") for name in folders), folders)
+
+    def test_the_name_of_the_peer_works(self):
+        self.write("in/a.npy", npy("<f4", (1,), floats(1)))
+        self.check(0, "parse", self.path("in"), "--output-path", self.path("results"))
+
+    def test_a_dump_without_data_has_nothing_to_convert(self):
+        self.write("d/step0/rank0/dump.json", dump_json({"Torch.relu.0.forward": call([], [tensor()])}))
+        run = self.check(3, "convert", self.path("d"))
+        self.assertIn("nothing to convert, the dump holds no data of 1 tensors", run.err)
+        self.assertFalse(os.path.exists(self.path("ulpscope_out")))
+
+    def test_an_unknown_format_is_named(self):
+        self.assertIn("option --to: 'np', expected one of npy, pt, safetensors (did you mean 'npy'?)",
+                      self.check(2, "convert", self.path("x"), "--to", "np").err)
+
+    def test_many_threads_give_the_same_files(self):
+        for i in range(40):
+            self.write("in/%02d.npy" % i, npy("<f4", (3,), floats(i, i + 1, i + 2)))
+        self.convert(0, self.path("in"), "-j", "8")
+        for i in range(40):
+            self.assertTrue(self.read("out/%02d.npy" % i).endswith(floats(i, i + 1, i + 2)))
+
+
+if __name__ == "__main__":
+    runs.main()
