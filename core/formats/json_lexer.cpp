@@ -353,7 +353,11 @@ bool JsonLexer::read_escape() {
   if (end_ - cursor_ < 12) refill();
   const uint64_t start = position();
   const auto bad = [&] {
-    fail(start, end_ - cursor_ < 6 && !more_ ? kCutOff : "expected an escape sequence");
+    // Whether the text ends inside of what could have become an escape.
+    const bool is_cut_off = !more_ && std::all_of(cursor_, end_, [](char c) {
+      return c == '\\' || c == 'u' || (is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
+    });
+    fail(start, is_cut_off ? kCutOff : "expected an escape sequence");
     return false;
   };
   if (end_ - cursor_ < 2) return bad();
