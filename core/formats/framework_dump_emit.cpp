@@ -58,7 +58,7 @@ void FolderEmitter::emit_json(const std::string& name) {
   Plan plan;
   plan.where = place(name);
   auto file = File::open_under(layout_.root, plan.where, options_.follow_links);
-  if (!file.ok()) return warn(status_of(file.error()), plan.where, file.error().message);
+  if (!file.ok()) return warn(ULPSCOPE_E_IO, plan.where, file.error().message);
   if (!plan_outline(plan, *file)) return;
   plan_companions(plan);
   if (plan.outline.entries.empty() && plan.outline.task == "structure") plan_structure(plan);
@@ -81,7 +81,7 @@ bool FolderEmitter::plan_outline(Plan& plan, const File& file) {
   JsonLexer lexer(file);
   auto outline = read_outline(lexer, plan.keys, flavour_ == FrameworkFlavour::vllm_v0);
   if (!outline.ok()) {
-    warn(status_of(outline.error()), plan.where, outline.error().message);
+    warn(ULPSCOPE_E_IO, plan.where, outline.error().message);
     return false;
   }
   plan.outline = std::move(*outline);
@@ -91,7 +91,7 @@ bool FolderEmitter::plan_outline(Plan& plan, const File& file) {
     warn(ULPSCOPE_E_FORMAT, plan.where, plan.outline.broken->message + "; kept the " + count + " entries before it");
     return true;
   }
-  warn(status_of(*plan.outline.broken), plan.where,
+  warn(ULPSCOPE_E_IO, plan.where,
        plan.outline.broken->message + "; the option salvage keeps the " + count + " entries before it");
   return false;
 }

@@ -85,7 +85,7 @@ bool file_less(const NamedFile& a, const NamedFile& b) {
 void FolderEmitter::emit_files() {
   const std::string where = place(kDataFolder);
   const auto names = list_folder(layout_.root + "/" + where, false);
-  if (!names.ok()) return warn(static_cast<ulpscope_status>(names.error().code), where, names.error().message);
+  if (!names.ok()) return warn(ULPSCOPE_E_IO, where, names.error().message);
   std::vector<NamedFile> files;
   for (const std::string& name : *names)
     if (auto named = parse_name(name)) files.push_back(std::move(*named));

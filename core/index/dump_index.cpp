@@ -20,11 +20,16 @@ constexpr size_t kMaxAncestors = 1000;
 // Place of a role in the row order of an op: inputs, parameters, outputs, gradients.
 int role_order(Role role) {
   switch (role) {
-    case Role::input: return 0;
-    case Role::kwarg: return 1;
-    case Role::parameter: return 2;
-    case Role::output: return 3;
-    case Role::gradient: return 4;
+    case Role::input:
+      return 0;
+    case Role::kwarg:
+      return 1;
+    case Role::parameter:
+      return 2;
+    case Role::output:
+      return 3;
+    case Role::gradient:
+      return 4;
   }
   return 5;
 }
@@ -123,7 +128,8 @@ class IndexBuilder {
     }
     if (!open_) return ULPSCOPE_OK;
     if (t.dim_count > kMaxDims) {
-      set_error(err, ULPSCOPE_E_FORMAT, "a tensor has " + std::to_string(t.dim_count) + " dimensions, expected at most 32");
+      set_error(err, ULPSCOPE_E_FORMAT,
+                "a tensor has " + std::to_string(t.dim_count) + " dimensions, expected at most 32");
       return ULPSCOPE_E_FORMAT;
     }
     TensorRow row;
@@ -149,8 +155,11 @@ class IndexBuilder {
   }
 
   void diagnose(ulpscope_status code, std::string_view where, std::string_view text) {
-    const Severity severity = code == ULPSCOPE_OK ? Severity::notice : Severity::warning;
-    const Code known = code >= ULPSCOPE_E_USAGE && code <= ULPSCOPE_E_INTERNAL ? static_cast<Code>(code) : Code::format;
+    const Severity severity = code == ULPSCOPE_OK     ? Severity::notice
+                              : code == ULPSCOPE_E_IO ? Severity::error
+                                                      : Severity::warning;
+    const Code known =
+        code >= ULPSCOPE_E_USAGE && code <= ULPSCOPE_E_INTERNAL ? static_cast<Code>(code) : Code::format;
     diagnostics_.add({severity, known, std::string(where), std::string(text)});
   }
 
@@ -165,11 +174,13 @@ class IndexBuilder {
     for (size_t i = 0; i < tensor_count; ++i) {
       if (placed[i]) continue;
       const TensorRow& tensor = index_.tensors_[first_tensor_ + i];
-      index_.items_.push_back({tensor.op, static_cast<TensorId>(first_tensor_ + i), tensor.role, tensor.path, 0, 0});
+      index_.items_.push_back(
+          {tensor.op, static_cast<TensorId>(first_tensor_ + i), tensor.role, tensor.path, 0, 0});
     }
     op.item_count = static_cast<uint32_t>(index_.items_.size() - op.first_item);
-    std::stable_sort(index_.items_.begin() + op.first_item, index_.items_.end(),
-                     [](const ItemRow& a, const ItemRow& b) { return role_order(a.role) < role_order(b.role); });
+    std::stable_sort(
+        index_.items_.begin() + op.first_item, index_.items_.end(),
+        [](const ItemRow& a, const ItemRow& b) { return role_order(a.role) < role_order(b.role); });
   }
 
   void place_tree(const OpRow& op, std::vector<bool>& placed) {
@@ -199,8 +210,8 @@ class IndexBuilder {
     }
   }
 
-  // A parent may come after its children (a module is recorded where it returns), so parents are settled at the end. An op
-  // whose parent is not kept gets the nearest kept ancestor.
+  // A parent may come after its children (a module is recorded where it returns), so parents are settled at
+  // the end. An op whose parent is not kept gets the nearest kept ancestor.
   void resolve_parents() {
     const size_t count = rows_of_source_.size();
     int64_t unknown = 0;
@@ -242,7 +253,12 @@ class IndexBuilder {
       layer |= op.kind == OpKind::layer;
       kernel |= op.kind == OpKind::kernel;
     }
-    index_.level_ = layer ? "layer" : kernel ? "kernel" : api && module ? "mix" : module ? "L0" : api ? "L1" : "";
+    index_.level_ = layer           ? "layer"
+                    : kernel        ? "kernel"
+                    : api && module ? "mix"
+                    : module        ? "L0"
+                    : api           ? "L1"
+                                    : "";
   }
 
   DumpIndex& index_;
@@ -286,10 +302,14 @@ std::string DumpIndex::item_name(ItemId item) const {
 std::string_view role_word(Role role) {
   switch (role) {
     case Role::input:
-    case Role::kwarg: return "input";
-    case Role::output: return "output";
-    case Role::parameter: return "parameter";
-    case Role::gradient: return "gradient";
+    case Role::kwarg:
+      return "input";
+    case Role::output:
+      return "output";
+    case Role::parameter:
+      return "parameter";
+    case Role::gradient:
+      return "gradient";
   }
   return "input";
 }

@@ -1,5 +1,7 @@
 #include "measure/mode.hpp"
 
+#include <tuple>
+
 namespace ulpscope {
 namespace {
 
@@ -85,6 +87,14 @@ ModeChoice neither(const TensorRow& target, const TensorRow& golden, Offer offer
   return choice;
 }
 
+ModeChoice unusable(std::string_view side_name) {
+  ModeChoice choice;
+  choice.absent = Absent::bad;
+  choice.unreadable = true;
+  choice.message = "the record of " + std::string(side_name) + " is unusable";
+  return choice;
+}
+
 ModeChoice found(Mode mode) {
   ModeChoice choice;
   choice.mode = mode;
@@ -152,6 +162,15 @@ ModeChoice ModeChooser::choose(const ItemPair& pair) const {
   const TensorRow& golden = golden_.tensors()[item_g.tensor];
   const uint8_t dumps = target_offers_[item_t.op] & golden_offers_[item_g.op];
   const Sides sides{target, golden, offers_of(target), offers_of(golden)};
+
+  // An unusable record is never judged by something weaker while the other dump holds the data that it should
+  // have.
+  const bool wants_data = choice_ == DataChoice::best || choice_ == DataChoice::data;
+  for (const auto& [side, word, other] :
+       {std::tuple(&target, "target", &golden), {&golden, "golden", &target}})
+    if (wants_data && recorded_reason(*side) == Absent::bad &&
+        (recorded_reason(*other) == Absent::bad || (offers_of(*other) & kData) != 0))
+      return unusable(word);
 
   // A tensor without elements has no data to offer: its shape decides.
   const bool empty = target_.element_count(item_t.tensor) == 0 || golden_.element_count(item_g.tensor) == 0;

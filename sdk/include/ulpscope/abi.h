@@ -145,7 +145,8 @@ typedef struct ulpscope_record_sink {
   void* ctx;
   ulpscope_status (*add_op)(void* ctx, const ulpscope_op_record* op, uint32_t* index, ulpscope_error* err);
   ulpscope_status (*add_tensor)(void* ctx, const ulpscope_tensor_record* t, uint32_t* index, ulpscope_error* err);
-  // Something in the dump is unusable but the scan goes on.
+  // Something in the dump is unusable but the scan goes on. ULPSCOPE_E_IO: a part of the dump is lost to the run (its
+  // exit code says so); any other code: a warning; ULPSCOPE_OK: a remark.
   void (*diagnose)(void* ctx, ulpscope_status code, ulpscope_str where, ulpscope_str text);
 } ulpscope_record_sink;
 

@@ -1,0 +1,259 @@
+"""compare on dumps made on the spot: answers, exit codes, damaged input, and runs that were stopped."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import unittest
+
+from runs import DATA, RunTest, floats, npy
+
+EXAMPLE = os.path.join(os.path.dirname(os.path.dirname(DATA)), "examples", "dumps")
+
+
+def tensor(values=(1.0, -1.0, 0.1, 2.0), shape=(2, 2), **more):
+    leaf = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": list(shape)}
+    leaf.update(zip(("Max", "Min", "Mean", "Norm"), values))
+    leaf.update({"requires_grad": False}, **more)
+    return leaf
+
+
+def call(*inputs, output):
+    return {"input_args": list(inputs), "input_kwargs": {}, "output": [output]}
+
+
+def dump_text(data, task="statistics", level="L1"):
+    return json.dumps({"task": task, "level": level, "framework": "pytorch", "dump_data_dir": None, "data": data}, indent=1)
+
+
+CHAIN = {
+    "Torch.add.0.forward": call(tensor(), output=tensor((3.0, -2.0, 0.2, 4.0))),
+    "Torch.mul.0.forward": call(tensor((3.0, -2.0, 0.2, 4.0)), output=tensor((5.0, -3.0, 0.3, 6.0))),
+}
+
+
+class CompareTest(RunTest):
+    def dump(self, side, data, rank=0, step=0, **header):
+        text = data if isinstance(data, (str, bytes)) else dump_text(data, **header)
+        self.write(os.path.join(side, f"step{step}", f"rank{rank}", "dump.json"), text)
+        return self.path(side)
+
+    def pair(self, target, golden=None, **header):
+        return self.dump("target", target, **header), self.dump("golden", golden or CHAIN, **header)
+
+    def compare(self, code, *words):
+        run = self.check(code, "compare", *words, "-o", self.path("out"), "--exact-output")
+        return run, self.read_json("out", "compare_result.json")
+
+    def tensor_dump(self, side, values, name="Torch.relu.0.forward"):
+        file = f"{name}.output.0.npy"
+        leaf = tensor(shape=(len(values),), data_name=file)
+        self.dump(side, {name: call(output=leaf)}, task="tensor")
+        return self.write(os.path.join(side, "step0", "rank0", "dump_tensor_data", file),
+                          npy("<f4", [len(values)], floats(*values)))
+
+
+class AnswerTest(CompareTest):
+    def test_the_example_names_the_faulty_matmul(self):
+        run, result = self.compare(1, os.path.join(EXAMPLE, "target"), os.path.join(EXAMPLE, "golden"))
+        culprit = result["localisation"]["culprits"][0]
+        self.assertEqual((culprit["op"], culprit["tensor"], culprit["step"], culprit["rank"], culprit["confidence"]),
+                         ("Torch.matmul.2.forward", "output.0", 0, 0, "certain"))
+        self.assertEqual(result["localisation"]["propagated"], 33)
+        self.assertEqual((result["summary"]["pass"], result["summary"]["fail"]), (135, 1))
+        self.assertIn("COMPUTE FAULT  Torch.matmul.2.forward", run.out)
+
+    def test_equal_dumps_are_identical(self):
+        _, result = self.compare(0, *self.pair(CHAIN))
+        self.assertEqual(result["localisation"]["verdict"], "identical")
+        self.assertEqual(result["summary"]["pass"], 4)
+
+    def test_options_of_the_older_tool_name_the_dumps(self):
+        target, golden = self.pair(CHAIN)
+        run = self.check(0, "compare", "-m", "auto", "-tp", target, "-gp", golden, "-o", self.path("out"), "-da", "-tensor_log")
+        self.assertIn("identical", run.out.lower())
+
+    def test_json_goes_to_stdout_on_request(self):
+        target, golden = self.pair(CHAIN)
+        run = self.check(0, "compare", target, golden, "--format", "json", "-o", "-", "-q")
+        self.assertEqual(json.loads(run.out)["schema"], "ulpscope.compare/1")
+
+    def test_two_arrays_pair_whatever_their_names(self):
+        a = self.write("a.npy", npy("<f4", [3], floats(1, 2, 3)))
+        b = self.write("b.npy", npy("<f4", [3], floats(1.5, 3, 4)))
+        _, result = self.compare(1, a, b)
+        self.assertEqual(result["rows"][0]["metrics"]["max_abs_err"], 1.0)
+        self.assertEqual(result["localisation"]["culprits"], [])
+
+    def test_an_existing_result_is_never_overwritten(self):
+        target, golden = self.pair(CHAIN)
+        self.compare(0, target, golden)
+        run = self.check(2, "compare", target, golden, "-o", self.path("out"), "--exact-output")
+        self.assertIn("holds a result", run.err)
+
+    def test_fail_on_and_strict_decide_the_exit_code(self):
+        extra = dict(CHAIN, **{"Torch.relu.0.forward": call(tensor((5.0, -3.0, 0.3, 6.0)), output=tensor((5.0, 0.0, 0.3, 6.0)))})
+        target, golden = self.pair(extra)
+        self.check(0, "compare", target, golden, "-o", self.path("a"))
+        self.check(1, "compare", target, golden, "-o", self.path("b"), "--strict")
+        a, b = os.path.join(EXAMPLE, "target"), os.path.join(EXAMPLE, "golden")
+        self.check(0, "compare", a, b, "-o", self.path("c"), "--fail-on", "never")
+
+    def test_an_accepted_difference_is_listed_and_not_counted(self):
+        baseline = self.write("accepted.yaml", "accept:\n  - {op: 'Torch.matmul.2.*', why: other kernel}\n")
+        _, result = self.compare(0, os.path.join(EXAMPLE, "target"), os.path.join(EXAMPLE, "golden"), "--baseline", baseline)
+        row = next(r for r in result["rows"] if r["op"] == "Torch.matmul.2.forward" and r["tensor"] == "output.0")
+        self.assertEqual((row["judged"], row["verdict"]), ("fail", "pass"))
+        self.assertIn("other kernel", row["message"])
+
+    def test_a_baseline_without_reason_is_a_usage_error_with_its_place(self):
+        baseline = self.write("accepted.yaml", "accept:\n  - {op: 'Torch.*'}\n")
+        run = self.check(2, "compare", *self.pair(CHAIN), "-o", self.path("out"), "--baseline", baseline)
+        self.assertIn("accepted.yaml:2:5: an accepted difference needs a reason", run.err)
+
+    def test_explain_prints_the_numbers_that_decided(self):
+        run = self.check(1, "compare", os.path.join(EXAMPLE, "target"), os.path.join(EXAMPLE, "golden"), "-o",
+                         self.path("out"), "--explain", "Torch.matmul.2.*")
+        self.assertIn("Torch.matmul.2.forward  step 0  rank 0  culprit", run.out)
+
+
+class DamagedInputTest(CompareTest):
+    def test_missing_folder_is_exit_3(self):
+        run = self.check(3, "compare", self.path("none"), self.dump("golden", CHAIN), "-o", self.path("out"))
+        self.assertIn("none: No such file or directory", run.err)
+
+    def test_a_folder_that_is_no_dump_is_exit_2_with_reasons(self):
+        os.makedirs(self.path("photos"))
+        self.write("photos/x.txt", "hello")
+        run = self.check(2, "compare", self.path("photos"), self.dump("golden", CHAIN), "-o", self.path("out"))
+        self.assertIn("torch_api", run.err)
+
+    def test_a_cut_off_dump_is_exit_3_and_names_the_byte(self):
+        text = dump_text(CHAIN)
+        run = self.check(3, "compare", *self.pair(text[:len(text) // 2]), "-o", self.path("out"))
+        self.assertIn("byte", run.err + run.out)
+
+    def test_one_bad_rank_does_not_stop_the_others(self):
+        target, golden = self.pair(CHAIN)
+        self.dump("target", "{ not json", rank=1)
+        self.dump("golden", CHAIN, rank=1)
+        _, result = self.compare(3, target, golden)
+        self.assertEqual(result["summary"]["pass"], 4)
+        self.assertTrue(any("rank1" in d["where"] for d in result["diagnostics"]))
+
+    def test_nan_tokens_are_values(self):
+        nan = dict(CHAIN, **{"Torch.mul.0.forward": call(tensor((3.0, -2.0, 0.2, 4.0)), output=tensor((float("nan"),) * 4))})
+        _, result = self.compare(1, *self.pair(nan))
+        self.assertEqual(result["localisation"]["culprits"][0]["op"], "Torch.mul.0.forward")
+
+    def test_duplicate_keys_lose_no_row(self):
+        text = dump_text(CHAIN).replace("Torch.mul.0.forward", "Torch.add.0.forward")
+        _, result = self.compare(0, *self.pair(text, text))
+        self.assertEqual(len(result["rows"]), 4)
+        self.assertGreater(result["summary"]["diagnostics"], 0)
+
+    def test_deep_nesting_ends_in_an_error_not_a_crash(self):
+        deep = "[" * 10000 + "]" * 10000
+        text = dump_text(CHAIN).replace('"input_kwargs": {}', '"input_kwargs": {"a": %s}' % deep, 1)
+        run = self.run_program("compare", *self.pair(text), "-o", self.path("out"))
+        self.assertIn(run.code, (0, 1, 3))
+        self.assertIn("64", run.out + run.err)
+
+    def test_a_missing_data_file_is_never_a_pass(self):
+        os.remove(self.tensor_dump("target", [1, 2, 3]))
+        self.tensor_dump("golden", [1, 2, 3])
+        _, result = self.compare(3, self.path("target"), self.path("golden"))
+        self.assertEqual((result["rows"][0]["verdict"], result["rows"][0]["absent"]), ("skip", "bad"))
+        self.assertIn("No such file", result["rows"][0]["message"])
+
+    def test_a_truncated_data_file_is_never_a_pass(self):
+        file = self.tensor_dump("target", [1, 2, 3])
+        self.tensor_dump("golden", [1, 2, 3])
+        os.truncate(file, os.path.getsize(file) - 4)
+        _, result = self.compare(3, self.path("target"), self.path("golden"))
+        self.assertEqual(result["rows"][0]["verdict"], "skip")
+        self.assertEqual(result["diagnostics"][0]["severity"], "error")
+
+    def test_a_data_name_that_leaves_the_dump_is_not_opened(self):
+        for side in ("target", "golden"):
+            self.tensor_dump(side, [1, 2, 3])
+            self.dump(side, {"Torch.relu.0.forward": call(output=tensor(shape=(3,), data_name="../../../../outside.npy"))},
+                      task="tensor")
+        self.write("outside.npy", npy("<f4", [3], floats(1, 2, 3)))
+        _, result = self.compare(3, self.path("target"), self.path("golden"))
+        self.assertEqual(result["rows"][0]["verdict"], "skip")
+        self.assertIn("leaves the dump", json.dumps(result["diagnostics"]))
+
+    def test_a_symbolic_link_out_of_the_dump_is_not_followed(self):
+        for side in ("target", "golden"):
+            file = self.tensor_dump(side, [1, 2, 3])
+            shutil.move(file, self.path(side + "_outside.npy"))
+            os.symlink(self.path(side + "_outside.npy"), file)
+        _, result = self.compare(3, self.path("target"), self.path("golden"))
+        self.assertEqual(result["rows"][0]["verdict"], "skip")
+        self.assertIn("leaves the dump", result["rows"][0]["message"])
+
+    def test_a_fifo_in_place_of_a_data_file_does_not_hang(self):
+        file = self.tensor_dump("target", [1, 2, 3])
+        self.tensor_dump("golden", [1, 2, 3])
+        os.remove(file)
+        os.mkfifo(file)
+        _, result = self.compare(3, self.path("target"), self.path("golden"))
+        self.assertIn("not a regular file", result["rows"][0]["message"])
+
+    def test_a_name_that_is_a_formula_is_neutral_in_the_csv(self):
+        data = {"=cmd|calc.0.forward": call(tensor(), output=tensor())}
+        self.compare(0, *self.pair(data, data))
+        with open(self.path("out", "compare_result.csv"), encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(io.StringIO(file.read())))
+        self.assertEqual(rows[0]["op"], "'=cmd|calc.0.forward")
+
+    def test_different_tasks_step_down_with_both_sides_statistics(self):
+        self.tensor_dump("target", [1, 2, 3])
+        self.dump("golden", {"Torch.relu.0.forward": call(output=tensor(shape=(3,)))})
+        _, result = self.compare(0, self.path("target"), self.path("golden"))
+        self.assertEqual(result["rows"][0]["verdict"], "pass")
+
+
+class StoppedRunTest(CompareTest):
+    def make_folders(self):
+        for side, last in (("target", 4), ("golden", 3)):
+            for i in range(6):
+                self.write(f"{side}/t{i}.npy", npy("<f4", [4], floats(1, 2 * last, 3 * last, last) if i == 5 else floats(1, 2, 3, 3)))
+        return self.path("target"), self.path("golden")
+
+    def reports(self, folder):
+        texts = []
+        for name in ("compare_result.json", "compare_result.csv"):
+            with open(self.path(folder, name), encoding="utf-8") as file:
+                texts.append(file.read())
+        return texts
+
+    def test_a_resumed_run_writes_the_same_bytes(self):
+        target, golden = self.make_folders()
+        words = ["compare", target, golden, "-o", "whole", "--exact-output"]
+        self.check(1, *words)
+        with open(self.path("whole", "journal.jsonl"), encoding="utf-8") as file:
+            lines = file.readlines()
+        for kept in (1, 3, len(lines)):
+            with self.subTest(lines=kept):
+                shutil.rmtree(self.path("cut"), ignore_errors=True)
+                self.write("cut/journal.jsonl", "".join(lines[:kept]) + '{"row":2,"metr')
+                self.check(1, "compare", "--resume", "cut")
+                self.assertEqual(self.reports("cut"), self.reports("whole"))
+
+    def test_a_journal_of_something_else_is_refused(self):
+        target, golden = self.make_folders()
+        self.check(1, "compare", target, golden, "-o", "first", "--exact-output")
+        os.remove(self.path("first", "compare_result.json"))
+        run = self.check(2, "compare", golden, golden, "--resume", "first")
+        self.assertIn("belongs to a comparison of other dumps", run.err)
+
+    def test_a_folder_without_journal_cannot_be_resumed(self):
+        os.makedirs(self.path("empty"))
+        self.check(3, "compare", "--resume", "empty")
+
+
+if __name__ == "__main__":
+    unittest.main()
