@@ -37,7 +37,7 @@ class EditPaths {
   Progress progress() const;
 
  private:
-  // The furthest x reached on each diagonal with exactly d edits, for d = 0, 1, …: row d holds the diagonals
+  // The furthest x reached on each diagonal with exactly d edits, for d = 0, 1, …: row d holds diagonals
   // -d, -d + 2, …, d.
   class Reach {
    public:

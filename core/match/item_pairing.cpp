@@ -15,20 +15,6 @@ constexpr uint32_t kFree = kNoIndex;
 // Positional and keyword arguments are both inputs.
 Role joined(Role role) { return role == Role::kwarg ? Role::input : role; }
 
-// Place in the row order of an op: inputs, parameters, outputs, gradients.
-size_t role_order(Role role) {
-  switch (joined(role)) {
-    case Role::parameter:
-      return 1;
-    case Role::output:
-      return 2;
-    case Role::gradient:
-      return 3;
-    default:
-      return 0;
-  }
-}
-
 bool starts_with_digit(std::string_view path) { return !path.empty() && path[0] >= '0' && path[0] <= '9'; }
 
 enum class How : uint8_t { path, place, mapped };
@@ -173,6 +159,19 @@ bool same_items(const DumpIndex& target, OpId target_op, const DumpIndex& golden
 }
 
 }  // namespace
+
+size_t role_order(Role role) {
+  switch (joined(role)) {
+    case Role::parameter:
+      return 1;
+    case Role::output:
+      return 2;
+    case Role::gradient:
+      return 3;
+    default:
+      return 0;
+  }
+}
 
 ItemPairing pair_items(const DumpIndex& target, OpId target_op, const DumpIndex& golden, OpId golden_op,
                        MatchKind how, const ItemRename& rename, const ItemSkip& skip) {

@@ -1,6 +1,7 @@
 // Pairs the items of two ops: by role and path, then by place within the role. Used by match(). Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,6 +22,9 @@ struct ItemPairing {
 
 // What an item of the target is called in golden, where a mapping says so: such pairs are mapped.
 using ItemRename = std::function<std::optional<ItemName>(Role role, std::string_view path)>;
+
+// Place of a role in the row order of an op: inputs, parameters, outputs, gradients.
+size_t role_order(Role role);
 
 // Whether an item takes no part.
 using ItemSkip = std::function<bool(bool of_target, ItemId item)>;

@@ -242,14 +242,15 @@ bool MappingRules::pair_lists(const std::vector<OpId>& target_ops, const std::ve
 void MappingRules::pair_by_rule(size_t rule, std::span<const OpId> target_ops,
                                 std::span<const OpId> golden_by_name, OpPartners& partners) {
   const OpRule& r = mapping_.ops[rule];
-  std::map<std::pair<std::string, Phase>, std::pair<NamePattern, std::vector<OpId>>> wishes;
+  const auto backward = [](const OpRow& op) { return op.phase == Phase::backward; };
+  std::map<std::pair<std::string, bool>, std::pair<NamePattern, std::vector<OpId>>> wishes;
   for (const OpId op : target_ops) {
     if (!partners.free_target(op)) continue;
     const auto captures = r.target.match(target_.text(target_.ops()[op].name));
     if (!captures) continue;
     const auto wish = r.golden.with(*captures);
     if (!wish) continue;
-    const auto key = std::make_pair(wish->text(), target_.ops()[op].phase);
+    const auto key = std::make_pair(wish->text(), backward(target_.ops()[op]));
     wishes.try_emplace(key, *wish, std::vector<OpId>()).first->second.second.push_back(op);
   }
   for (const auto& [key, wish] : wishes) {
@@ -259,7 +260,7 @@ void MappingRules::pair_by_rule(size_t rule, std::span<const OpId> target_ops,
                                [&](OpId op, std::string_view prefix) { return name(op) < prefix; });
     std::vector<OpId> fitting;
     for (; at != golden_by_name.end() && name(*at).starts_with(pattern.prefix()); ++at)
-      if (partners.free_golden(*at) && golden_.ops()[*at].phase == key.second && pattern.match(name(*at)))
+      if (partners.free_golden(*at) && backward(golden_.ops()[*at]) == key.second && pattern.match(name(*at)))
         fitting.push_back(*at);
     std::sort(fitting.begin(), fitting.end());
     if (pair_lists(wish.second, fitting, partners)) op_used_[rule] = true;

@@ -211,8 +211,10 @@ class Matcher {
     for (ItemId item = row.first_item; item < row.first_item + row.item_count; ++item) {
       const ItemId golden = rules_->golden_item_of(item);
       if (golden == kNoIndex) continue;
+      const size_t order = role_order(target_.items()[item].role);
       const auto at = std::find_if(pairs.begin(), pairs.end(), [&](const ItemPair& pair) {
-        return pair.target != kNoIndex && pair.target > item;
+        if (pair.target != kNoIndex) return pair.target > item;
+        return role_order(golden_.items()[pair.golden].role) >= order;
       });
       pairs.insert(at, {item, golden, MatchKind::mapped});
     }
@@ -228,9 +230,10 @@ class Matcher {
   void add_notices() {
     if (left_out_count_ > 0)
       out_.notices.push_back(count_text(left_out_count_) +
-                             " calls of target lie outside the forward pass of the model and are left out");
+                             " calls of target outside the forward pass of the model are left out");
     if (by_place_ > 0)
-      out_.notices.push_back(count_text(by_place_) + " items are paired by their place, their paths differ");
+      out_.notices.push_back(count_text(by_place_) + (by_place_ == 1 ? " item is" : " items are") +
+                             " paired by place, because the paths differ");
     if (options_.merge_backend.empty())
       for (std::string& line : filter_notices(target_, golden_, partners_))
         out_.notices.push_back(std::move(line));

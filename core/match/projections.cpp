@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "match/item_pairing.hpp"
+
 namespace ulpscope {
 namespace {
 
@@ -151,6 +153,29 @@ int32_t joined_axis(const DumpIndex& index, ItemId item, Role role) {
   return std::max(0, dims - 1);
 }
 
+// What the parts of a merge have in common: role and path.
+using PartName = std::pair<Role, std::string_view>;
+
+PartName part_name(const DumpIndex& index, ItemId item) {
+  const ItemRow& row = index.items()[item];
+  return {row.role == Role::kwarg ? Role::input : row.role, index.text(row.path)};
+}
+
+std::map<PartName, std::vector<ItemId>> parts_of(const DumpIndex& index, std::span<const OpId> ops) {
+  std::map<PartName, std::vector<ItemId>> parts;
+  for (const OpId op : ops) {
+    const OpRow& row = index.ops()[op];
+    for (ItemId item = row.first_item; item < row.first_item + row.item_count; ++item)
+      parts[part_name(index, item)].push_back(item);
+  }
+  return parts;
+}
+
+size_t row_order(const DumpIndex& target, const DumpIndex& golden, const ItemPair& row) {
+  const bool of_target = row.target != kNoIndex;
+  return role_order(of_target ? target.items()[row.target].role : golden.items()[row.golden].role);
+}
+
 }  // namespace
 
 bool is_merge_backend(std::string_view backend) { return backend == "fsdp" || backend == "megatron"; }
@@ -191,7 +216,7 @@ void pair_training(const DumpIndex& target, std::span<const OpId> target_ops, co
 
 void pair_projections(const DumpIndex& target, std::span<const OpId> target_ops, const DumpIndex& golden,
                       std::span<const OpId> golden_ops, OpPartners& partners, std::vector<OpMerge>& merges) {
-  std::map<ModuleKey, Candidates> places;
+  std::map<ModuleKey, Candidates> wholes, parts;  // merged modules and those that they may be merged of
   const auto add = [&](const DumpIndex& index, OpId op, bool of_target) {
     const ParsedName name = parse_name(index.text(index.ops()[op].name));
     if (name.form != NameForm::module) return;
@@ -199,62 +224,61 @@ void pair_projections(const DumpIndex& target, std::span<const OpId> target_ops,
     const std::string_view joined = translated(kJoined, word);
     if (joined == word && word != "qkv_proj" && word != "gate_up_proj") return;
     const std::string place = std::string(path.substr(0, path.size() - word.size())).append(joined);
-    Candidates& c = places[{name.phase, name.call, -1, place}];
+    const ModuleKey key = {name.phase, name.call, -1, place};
+    Candidates& c = (joined == word ? wholes : parts)[key];
     (of_target ? c.target : c.golden).push_back(op);
   };
   for (const OpId op : target_ops)
     if (partners.free_target(op)) add(target, op, true);
   for (const OpId op : golden_ops)
     if (partners.free_golden(op)) add(golden, op, false);
-  for (const auto& [place, c] : places)
-    if (c.target.size() != c.golden.size() && std::min(c.target.size(), c.golden.size()) == 1)
-      pair_candidates(c, target, golden, partners, merges);
+  for (const auto& [key, whole] : wholes) {
+    const auto found = parts.find(key);
+    if (found == parts.end()) continue;
+    const Candidates& part = found->second;
+    if (whole.golden.size() == 1 && whole.target.empty() && part.target.size() > 1 && part.golden.empty())
+      merge_into(part.target, whole.golden[0], true, target, partners, merges);
+    if (whole.target.size() == 1 && whole.golden.empty() && part.golden.size() > 1 && part.target.empty())
+      merge_into(part.golden, whole.target[0], false, golden, partners, merges);
+  }
 }
 
 std::vector<ItemPair> pair_merged_items(const DumpIndex& target, const DumpIndex& golden,
                                         const OpMerge& merge, std::vector<Merge>& merges) {
   const DumpIndex& many = merge.target_side ? target : golden;
   const DumpIndex& one = merge.target_side ? golden : target;
-  using Name = std::pair<Role, std::string_view>;
-  const auto name_of = [](const DumpIndex& index, ItemId item) {
-    const ItemRow& row = index.items()[item];
-    return Name(row.role == Role::kwarg ? Role::input : row.role, index.text(row.path));
-  };
-  std::map<Name, std::vector<ItemId>> parts;
-  std::vector<Name> order;
-  for (const OpId op : merge.many)
-    for (uint32_t i = 0; i < many.ops()[op].item_count; ++i) {
-      const ItemId item = many.ops()[op].first_item + i;
-      const auto [at, added] = parts.try_emplace(name_of(many, item));
-      at->second.push_back(item);
-      if (added) order.push_back(at->first);
-    }
+  std::map<PartName, std::vector<ItemId>> parts = parts_of(many, merge.many);
   std::vector<ItemPair> rows;
-  const auto row = [&](ItemId of_many, ItemId of_one, MatchKind how, int32_t number) {
-    rows.push_back(merge.target_side ? ItemPair{of_many, of_one, how, 0, number}
-                                     : ItemPair{of_one, of_many, how, 0, number});
+  const auto add = [&](ItemId of_many, ItemId of_one, int32_t number) {
+    ItemPair row{of_many, of_one, MatchKind::mapped, 0, number};
+    if (!merge.target_side) std::swap(row.target, row.golden);
+    if (row.golden == kNoIndex) row.how = MatchKind::only_target;
+    if (row.target == kNoIndex) row.how = MatchKind::only_golden;
+    rows.push_back(row);
   };
-  const MatchKind only_many = merge.target_side ? MatchKind::only_target : MatchKind::only_golden;
-  const MatchKind only_one = merge.target_side ? MatchKind::only_golden : MatchKind::only_target;
   const OpRow& single = one.ops()[merge.one];
   for (ItemId item = single.first_item; item < single.first_item + single.item_count; ++item) {
-    const Name name = name_of(one, item);
-    const auto found = parts.find(name);
+    const auto found = parts.find(part_name(one, item));
     if (found == parts.end()) {
-      row(kNoIndex, item, only_one, -1);
+      add(kNoIndex, item, -1);
       continue;
     }
     int32_t number = -1;
     if (found->second.size() > 1) {
       number = static_cast<int32_t>(merges.size());
-      merges.push_back({merge.target_side, found->second, joined_axis(many, found->second[0], name.first)});
+      merges.push_back(
+          {merge.target_side, found->second, joined_axis(many, found->second[0], found->first.first)});
     }
-    row(found->second[0], item, MatchKind::mapped, number);
+    add(found->second[0], item, number);
     parts.erase(found);
   }
-  for (const Name& name : order)
-    if (const auto left = parts.find(name); left != parts.end())
-      for (const ItemId item : left->second) row(item, kNoIndex, only_many, -1);
+  std::vector<ItemId> left;
+  for (const auto& [name, items] : parts) left.insert(left.end(), items.begin(), items.end());
+  std::sort(left.begin(), left.end());
+  for (const ItemId item : left) add(item, kNoIndex, -1);
+  std::stable_sort(rows.begin(), rows.end(), [&](const ItemPair& a, const ItemPair& b) {
+    return row_order(target, golden, a) < row_order(target, golden, b);
+  });
   return rows;
 }
 
