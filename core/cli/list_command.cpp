@@ -113,6 +113,7 @@ std::string json_head(const Overview& facts) {
   std::string out = "{\n  \"schema\": \"ulpscope.list/1\"";
   append_member(out, "path", facts.path);
   append_member(out, "source", facts.source);
+  append_member(out, "why", facts.why);
   append_member(out, "task", facts.task);
   append_member(out, "level", facts.level);
   append_numbers(out, "steps", facts.steps);
@@ -134,6 +135,15 @@ std::string json_head(const Overview& facts) {
     append_json_string(out, facts.engine[i]);
   }
   return out + "]";
+}
+
+Overview facts_of(Context& context, const DumpIndex& index) {
+  Overview facts = overview(index);
+  const auto registry = context.registry();
+  if (!registry.ok()) return facts;
+  const auto answer = (*registry)->ask_source(facts.source, facts.path);
+  if (answer.ok()) facts.why = answer->why;
+  return facts;
 }
 
 class ListCommand : public Command {
@@ -178,7 +188,7 @@ class ListCommand : public Command {
       ULPSCOPE_TRY(tensors ? print_csv(context, TensorRows(index)) : print_csv(context, OpRows(index)));
     } else {
       const bool alone = tensors || options.has("ops");
-      if (!alone) context.out() << overview_text(overview(index)) << "\n";
+      if (!alone) context.out() << overview_text(facts_of(context, index)) << "\n";
       if (index.ops().empty() && !filter.name_glob.empty())
         context.out() << "no operation matches '" << printable(filter.name_glob) << "'\n";
       else
@@ -191,7 +201,7 @@ class ListCommand : public Command {
 
  private:
   static Status print_json(Context& context, const DumpIndex& index, bool tensors) {
-    context.out() << json_head(overview(index));
+    context.out() << json_head(facts_of(context, index));
     if (tensors)
       ULPSCOPE_TRY(print_json_rows(context, "tensor_rows", TensorRows(index)));
     else

@@ -102,7 +102,7 @@ std::string number_list_text(const std::vector<int32_t>& numbers) {
 std::string overview_text(const Overview& facts) {
   std::string out;
   row(out, "dump", facts.path);
-  row(out, "source", facts.source);
+  row(out, "source", facts.source + (facts.why.empty() ? "" : "  (" + facts.why + ")"));
   row(out, "holds", facts.task + (facts.level.empty() ? "" : ", level " + facts.level));
   row(out, "steps", number_list_text(facts.steps));
   row(out, "ranks", number_list_text(facts.ranks));

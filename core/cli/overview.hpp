@@ -14,6 +14,7 @@ namespace ulpscope {
 
 struct Overview {
   std::string path, source, task, level;
+  std::string why;  // what the source goes by; filled by the caller, who can ask it
   std::vector<int32_t> steps, ranks;
   int64_t ops = 0, tensors = 0, values = 0;
   int64_t tensors_with_data = 0;

@@ -195,6 +195,8 @@ class ShowCommand : public Command {
     }
     ULPSCOPE_ASSIGN(const TensorStatistics found, read_statistics(data, tensor.dtype, context.cancel()));
     print_statistics(context.out(), tensor.stats, &found);
+    if (found.crc_right == false)
+      context.log().warning("the bytes do not have the CRC-32 that their file states: the file is damaged");
     warn_about_statistics(context, tensor.dtype, tensor.stats, found);
     if (context.options().has("histogram"))
       context.out() << "\n" << histogram_text(found.histogram, kHistogramLines, kHistogramWidth);

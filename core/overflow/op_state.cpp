@@ -52,6 +52,8 @@ OpState op_state(const DumpIndex& index, const std::vector<TensorState>& states,
       result.ignored += state.bad() ? 1 : 0;
       continue;
     }
+    // From now on an input like this stems from here, not from memory that was never written.
+    if (is_output && state.bad()) garbage.erase(shape);
     add(is_output ? result.outputs : result.inputs, state, id);
   }
   return result;

@@ -31,7 +31,8 @@ struct OpState {
 // Shapes of never written memory that was seen to hold NaN or infinity: later it may come in as an input.
 using GarbageShapes = std::set<std::pair<DType, ShapeId>>;
 
-// garbage receives the shapes of ignored outputs and excuses the inputs that have them.
+// garbage receives the shapes of ignored outputs and excuses the inputs that have them, until another output
+// of that shape is bad.
 OpState op_state(const DumpIndex& index, const std::vector<TensorState>& states, OpId op,
                  GarbageShapes& garbage);
 

@@ -199,6 +199,11 @@ Result<std::string> Registry::probe_all(const std::string& path) {
   return choose_source(path, std::move(rows));
 }
 
+Result<ProbeAnswer> Registry::ask_source(std::string_view name, const std::string& path) {
+  ULPSCOPE_ASSIGN(const ulpscope_source_desc* desc, find(ComponentKind::source, sources_, name));
+  return probe(*desc, host_.table(), path);
+}
+
 Result<SourceHandle> Registry::open_source(std::string_view name_or_auto, const std::string& path,
                                            const std::string& options_json) {
   std::error_code failed;

@@ -32,6 +32,8 @@ class Registry {
   // path does not exist.
   Result<SourceHandle> open_source(std::string_view name_or_auto, const std::string& path,
                                    const std::string& options_json);
+  // What the source of that name says of path. usage when there is none of that name.
+  Result<ProbeAnswer> ask_source(std::string_view name, const std::string& path);
   // The table of a judgement, valid as long as the registry. usage when there is none of that name.
   Result<const ulpscope_judgement_desc*> judgement(std::string_view name);
   // Options go to the judgement as they are: what it does not know it refuses with usage.

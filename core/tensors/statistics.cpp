@@ -1,6 +1,7 @@
 #include "tensors/statistics.hpp"
 
 #include <fmt/format.h>
+#include <libdeflate.h>
 
 #include <algorithm>
 #include <cmath>
@@ -127,10 +128,15 @@ Result<TensorStatistics> read_statistics(TensorData& data, DType dtype, const Ca
     return Error{Code::unsupported, std::string("elements of type ") + name(dtype) + " have no statistics"};
   StatisticsAccumulator accumulator(dtype);
   const auto width = static_cast<int64_t>(size_bytes(dtype));
+  const std::optional<uint32_t> stated = data.stated_crc32();
+  uint32_t crc = 0;
   ULPSCOPE_TRY(for_each_chunk(data, dtype, cancel, [&](std::span<const std::byte> bytes) {
     accumulator.add(bytes.data(), static_cast<int64_t>(bytes.size()) / width);
+    if (stated) crc = libdeflate_crc32(crc, bytes.data(), bytes.size());
   }));
-  return accumulator.finish();
+  TensorStatistics found = accumulator.finish();
+  if (stated) found.crc_right = crc == *stated;
+  return found;
 }
 
 std::string histogram_text(const MagnitudeHistogram& histogram, int most_lines, int width) {

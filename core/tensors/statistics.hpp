@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -37,6 +38,9 @@ struct TensorStatistics {
   // The same two with all digits, where a double may round them: 64-bit integers. Empty for other dtypes.
   std::string exact_max, exact_min;
   MagnitudeHistogram histogram;
+  // Whether the bytes have the CRC-32 that their file states; nothing when it states none. Set by
+  // read_statistics.
+  std::optional<bool> crc_right;
 
   bool has_nan() const { return nan_count > 0; }
   bool has_inf() const { return positive_inf > 0 || negative_inf > 0; }

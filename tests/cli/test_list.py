@@ -21,7 +21,7 @@ class List(runs.RunTest):
 
     def test_overview_and_operations(self):
         run = self.check(0, "list", self.small_dump())
-        self.assertRegex(run.out, r"(?m)^source +torch_api$")
+        self.assertRegex(run.out, r"(?m)^source +torch_api  \(.+\)$")
         self.assertRegex(run.out, r"(?m)^holds +statistics, level L1$")
         self.assertRegex(run.out, r"(?m)^steps +3,5$")
         self.assertRegex(run.out, r"(?m)^ranks +0,1$")

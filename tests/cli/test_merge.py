@@ -42,7 +42,7 @@ class Merge(runs.RunTest):
     def test_ranks_of_several_runs_become_columns(self):
         run = self.merge(0, *self.two_runs())
         self.assertEqual([c["label"] for c in self.result["columns"]], ["rank0", "rank1"])
-        self.assertEqual(self.result["metrics"], ["verdict", "cosine", "rel_l2"])
+        self.assertEqual(self.result["metrics"], ["verdict", "rel_l2", "cosine"])
         self.assertEqual([r["op"] for r in self.result["rows"]],
                          ["Torch.matmul.0.forward", "Torch.relu.0.forward", "Torch.add.0.forward"])
         self.assertEqual(self.result["rows"][0]["cosine"], [0.5, 0.25])
@@ -78,7 +78,7 @@ class Merge(runs.RunTest):
         with zipfile.ZipFile(self.path("out/merge_result.xlsx")) as book:
             root = xml.etree.ElementTree.fromstring(book.read("xl/workbook.xml"))
         space = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-        self.assertEqual([sheet.get("name") for sheet in root.iter(space + "sheet")], ["verdict", "cosine", "rel_l2"])
+        self.assertEqual([sheet.get("name") for sheet in root.iter(space + "sheet")], ["verdict", "rel_l2", "cosine"])
 
     def test_the_configuration_of_the_peer(self):
         paths = self.two_runs()

@@ -59,7 +59,8 @@ TEST_CASE("options: a sequence takes values up to the next option") {
 }
 
 TEST_CASE("options: what may be repeated keeps its order") {
-  CHECK(parse({"--plugin-path", "b", "--plugin-path", "a"})->all("plugin_path") == std::vector<std::string>{"b", "a"});
+  CHECK(parse({"--plugin-path", "b", "--plugin-path", "a"})->all("plugin_path") ==
+        std::vector<std::string>{"b", "a"});
 }
 
 TEST_CASE("options: words behind a double dash are arguments") {

@@ -9,12 +9,14 @@ namespace ulpscope {
 TEST_CASE("progress: share and time left go by bytes where there are some") {
   // 25 % of the bytes after 5 s leave 15 s; 500 MB in 5 s are 100 MB/s.
   const ProgressState state{10, 1000, 500'000'000, 2'000'000'000, 5.0};
-  CHECK(progress_text("measuring", "pairs", state, 0) == "measuring  10 of 1 000 pairs  25 %  100 MB/s  15 s left");
+  CHECK(progress_text("measuring", "pairs", state, 0) ==
+        "measuring  10 of 1 000 pairs  25 %  100 MB/s  15 s left");
 }
 
 TEST_CASE("progress: without bytes the pieces count") {
   const ProgressState state{1500, 2000, 0, 0, 30.0};
-  CHECK(progress_text("reading", "files", state, 0) == "reading  1 500 of 2 000 files  75 %  50 files/s  10 s left");
+  CHECK(progress_text("reading", "files", state, 0) ==
+        "reading  1 500 of 2 000 files  75 %  50 files/s  10 s left");
 }
 
 TEST_CASE("progress: a bar is filled by the share") {

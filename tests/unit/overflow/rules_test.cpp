@@ -12,7 +12,12 @@ namespace {
 constexpr double kInf = INFINITY, kNaN = NAN;
 
 ulpscope_stats stats(double max, double min, double mean, double l2norm) {
-  return {ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN | ULPSCOPE_STAT_MEAN | ULPSCOPE_STAT_L2, 0, max, min, mean, l2norm};
+  return {ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN | ULPSCOPE_STAT_MEAN | ULPSCOPE_STAT_L2,
+          0,
+          max,
+          min,
+          mean,
+          l2norm};
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ TEST_CASE("safe component: never empty, hidden, an option, or a path") {
 }
 
 TEST_CASE("safe component: long names stay different when they are cut") {
-  const std::string a = safe_component(std::string(300, 'a') + "1"), b = safe_component(std::string(300, 'a') + "2");
+  const std::string a = safe_component(std::string(300, 'a') + "1"),
+                    b = safe_component(std::string(300, 'a') + "2");
   CHECK(a.size() <= 200);
   CHECK(a != b);
 }
