@@ -66,8 +66,8 @@ class RecordSink {
   uint32_t add(const OpRecord& op);
   // The index of the tensor within the dump. Throws what the host answers.
   uint32_t add(const TensorRecord& tensor);
-  // Something of the dump is unusable; the scan goes on. where names file and place. ULPSCOPE_E_IO: a part of the dump
-  // is lost to the run; any other code: a warning; ULPSCOPE_OK: a remark.
+  // Something of the dump is unusable; the scan goes on. where names file and place. ULPSCOPE_E_IO: a part of
+  // the dump is lost to the run; any other code: a warning; ULPSCOPE_OK: a remark.
   void diagnose(ulpscope_status code, std::string_view where, std::string_view text) {
     table_->diagnose(table_->ctx, code, to_str(where), to_str(text));
   }
