@@ -15,9 +15,13 @@ constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::array<std::string_view, 11> kFormulaStarts = {
     "=", "+", "-", "@", "\t", "\r", "\n", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0"};
 
+// A number, or several joined by ";" (the statistics of merged tensors).
 bool is_number(std::string_view text) {
-  if (!text.empty() && text.back() == '%') text.remove_suffix(1);
-  return parse_double(text).has_value();
+  const auto parts = split(text, ';');
+  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+    if (!part.empty() && part.back() == '%') part.remove_suffix(1);
+    return parse_double(part).has_value();
+  });
 }
 
 bool is_formula(std::string_view text) {

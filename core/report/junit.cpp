@@ -5,50 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
 #include "report/output_file.hpp"
+#include "report/xml_text.hpp"
 
 namespace ulpscope {
 namespace {
 
 // Messages of one case above this many rows are counted instead.
 constexpr size_t kMaxLines = 20;
-
-// U+FFFE and U+FFFF are valid UTF-8 and not valid XML.
-bool is_noncharacter(std::string_view text) {
-  return text.substr(0, 3) == "\xEF\xBF\xBE" || text.substr(0, 3) == "\xEF\xBF\xBF";
-}
-
-// Text of a dump for an attribute or an element. Control characters are made visible: XML 1.0 has no way to
-// write them.
-void append_xml(std::string& out, std::string_view text) {
-  const std::string safe = printable(text);
-  for (size_t i = 0; i < safe.size(); ++i) {
-    switch (safe[i]) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\xEF':
-        if (is_noncharacter(std::string_view(safe).substr(i))) {
-          out += "\xEF\xBF\xBD";
-          i += 2;
-          break;
-        }
-        [[fallthrough]];
-      default:
-        out += safe[i];
-    }
-  }
-}
 
 // What the rows of one op pair say together.
 struct Case {

@@ -54,7 +54,11 @@ int write_all(int fd, std::string_view bytes) {
 
 Result<TemporaryFile> TemporaryFile::beside(const std::string& path) {
   if (exists(path)) return taken(path);
-  return TemporaryFile(path, path + "." + std::to_string(::getpid()) + ".part");
+  const std::string temporary = path + "." + std::to_string(::getpid()) + ".part";
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode);
+  if (fd < 0) return system_error(path, errno);
+  ::close(fd);
+  return TemporaryFile(path, temporary);
 }
 
 TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
@@ -73,7 +77,7 @@ Status TemporaryFile::publish() {
 Result<OutputFile> OutputFile::create(const std::string& path) {
   if (path == "-") return OutputFile(STDOUT_FILENO, "standard output", std::nullopt);
   ULPSCOPE_ASSIGN(TemporaryFile file, TemporaryFile::beside(path));
-  const int fd = ::open(file.path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode);
+  const int fd = ::open(file.path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return system_error(path, errno);
   return OutputFile(fd, path, std::move(file));
 }

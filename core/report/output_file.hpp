@@ -16,7 +16,7 @@ namespace ulpscope {
 // published. One thread.
 class TemporaryFile {
  public:
-  // io: something has the name path already ("…: exists, a result is never overwritten").
+  // An empty file beside path. io: something has the name path already, or the folder cannot be written.
   static Result<TemporaryFile> beside(const std::string& path);
 
   TemporaryFile(TemporaryFile&& other) noexcept;

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "report/csv.hpp"
 #include "report/output_file.hpp"
+#include "report/xml_text.hpp"
 
 namespace ulpscope {
 namespace {
@@ -45,7 +46,7 @@ lxw_format* filled_format(lxw_workbook* workbook, lxw_color_t colour) {
 
 // text cut to what a cell can hold, at a character's start.
 std::string cell_text(std::string_view text) {
-  std::string safe = valid_utf8(text);
+  std::string safe = xml_characters(text);
   if (safe.size() <= kMaxCellUnits) return safe;
   // A character of n bytes has at most n units: cutting by bytes is enough.
   size_t end = kMaxCellUnits - 3;

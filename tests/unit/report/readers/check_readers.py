@@ -85,6 +85,8 @@ class Readers(unittest.TestCase):
         self.assertEqual(rows[0]["C"][0], "op")
         self.assertEqual(rows[1]["C"][0], FORMULA)
         self.assertEqual(rows[1]["A"][0], 0.0)
+        self.assertEqual(rows[3]["C"][0], "bad\\xff\\xc3(utf8")
+        self.assertEqual(rows[5]["C"][0], "noncharacter \ufffd")
         self.assertEqual(len(rows), 6)
         # pass has no colour; fail, warning and skip have one each.
         styles = [row["C"][1] for row in rows[1:]]
