@@ -210,7 +210,8 @@ class ConvertCommand : public Command {
                   << "   without data " << count_text(counts.without_data) << "         " << folder
                   << "/convert.json\n";
     if (counts.not_tried > 0) return ExitCode::interrupted;
-    return counts.failed > 0 ? ExitCode::unreadable : ExitCode::success;
+    const bool lost = counts.failed > 0 || context.diagnostics().count(Severity::error) > 0;
+    return lost ? ExitCode::unreadable : ExitCode::success;
   }
 };
 

@@ -194,9 +194,11 @@ class ListCommand : public Command {
       else
         ULPSCOPE_TRY(tensors ? print_table(context, TensorRows(index)) : print_table(context, OpRows(index)));
     }
-    // A dump of which nothing could be read is unreadable, whatever the reader made of it.
-    const bool nothing = index.ops().empty() && context.diagnostics().count(Severity::warning) > 0;
-    return nothing ? ExitCode::unreadable : ExitCode::success;
+    // A lost part is an error of its own; a dump of which nothing is left is unreadable, whatever the reader
+    // made of it.
+    const Diagnostics& found = context.diagnostics();
+    const bool nothing = index.ops().empty() && found.count(Severity::warning) > 0;
+    return nothing || found.count(Severity::error) > 0 ? ExitCode::unreadable : ExitCode::success;
   }
 
  private:

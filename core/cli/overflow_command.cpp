@@ -240,7 +240,8 @@ class OverflowCommand : public Command {
     print_outcome(context.out(), index, outcome, folder);
     const bool found = options.has("strict") ? !outcome.report.findings.empty() : outcome.report.certain > 0;
     if (found) return ExitCode::finding;
-    return outcome.counts.unreadable > 0 ? ExitCode::unreadable : ExitCode::success;
+    const bool lost = outcome.counts.unreadable > 0 || context.diagnostics().count(Severity::error) > 0;
+    return lost ? ExitCode::unreadable : ExitCode::success;
   }
 };
 
