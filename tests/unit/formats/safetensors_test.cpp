@@ -92,12 +92,12 @@ TEST_CASE("safetensors: ranges must fit the file, the shape and each other") {
   refused(one("F32", "[1]", "[0,8]"), "tensor 'x': data_offsets hold 8 bytes, expected 4");
   refused(one("F32", "[4611686018427387904,4]", "[0,8]"),
           "tensor 'x': data_offsets hold 8 bytes, expected more than any");
-  refused(
-      R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"y":{"dtype":"U8","shape":[4],"data_offsets":[3,7]}})",
-      "tensor 'y': overlaps another tensor");
-  refused(
-      R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
-      "tensor 'x': the name occurs twice");
+  refused(R"({"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
+          R"("y":{"dtype":"U8","shape":[4],"data_offsets":[3,7]}})",
+          "tensor 'y': overlaps another tensor");
+  refused(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+          R"("x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+          "tensor 'x': the name occurs twice");
   const TemporaryFolder folder;
   const auto cut = places_of(folder.write("a.safetensors", little_endian(500, 8) + "{}"));
   CHECK(says(cut, "safetensors header: 500 bytes, but the file has 10 and the format allows 100000000"));

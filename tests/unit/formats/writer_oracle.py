@@ -1,6 +1,7 @@
 """Loads what the writers wrote with torch and numpy and compares it with what was meant.
 
-usage: writer_oracle.py FOLDER, whose expected.txt has lines "file dtype shape hex"; shape is comma-separated or "-".
+usage: writer_oracle.py FOLDER, whose expected.txt has lines "file dtype shape hex"; shape is comma-separated
+or "-".
 Prints one line a mismatch and ends with 1 if there was any, 3 if torch is not installed.
 """
 import sys
