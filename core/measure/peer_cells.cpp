@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -15,9 +16,45 @@ namespace {
 
 constexpr double kPowerOf12 = 1e12, kPowerOf6 = 1e6;
 
+// 10^exponent rounded once, for exponents up to 308.
+double power_of_ten(int64_t exponent) { return parse_double("1e" + std::to_string(exponent)).value_or(0); }
+
 double rounded(double value, double power) {
   const double scaled = value * power;
   return std::isfinite(scaled) ? std::nearbyint(scaled) / power : value;
+}
+
+// A decimal text as the older tool reads it back before it subtracts: at most 17 digits, leading zeros among
+// them, gathered in a double, then one multiplication or division by a power of ten. The last digits of its
+// differences come from this.
+double reread(std::string_view text) {
+  constexpr int kDigits = 17;
+  const bool negative = !text.empty() && text.front() == '-';
+  size_t at = negative ? 1 : 0;
+  double number = 0;
+  int digits = 0;
+  int64_t exponent = 0;
+  bool in_fraction = false;
+  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) != 0 || text[at] == '.');
+       ++at) {
+    if (text[at] == '.') {
+      in_fraction = true;
+    } else if (digits < kDigits) {
+      number = number * 10 + (text[at] - '0');
+      ++digits;
+      exponent -= in_fraction ? 1 : 0;
+    } else {
+      exponent += in_fraction ? 0 : 1;
+    }
+  }
+  if (at < text.size() && text[at] == 'e') {
+    const size_t sign = at + 1 < text.size() && text[at + 1] == '+' ? 1 : 0;
+    exponent += parse_int(text.substr(at + 1 + sign)).value_or(0);
+  }
+  // Exponents of doubles, and of 17 digits of them, stay within 400.
+  for (; exponent < -308; exponent += 308) number /= 1e308;
+  number = exponent < 0 ? number / power_of_ten(-exponent) : number * power_of_ten(exponent);
+  return negative ? -number : number;
 }
 
 // How the older table sorts the two values of a statistic.
@@ -130,10 +167,10 @@ std::pair<std::string, std::string> difference_cells(const PeerValue& target, co
     return {"0", "0"};
   const CellClass t = class_of(target), g = class_of(golden);
   if (t == CellClass::number && g == CellClass::number) {
-    const double difference = target.number - golden.number;
     if (golden.number == 0 && target.number == 0) return {"0", "0"};
-    if (golden.number == 0) return {python_float(difference), "inf"};
-    return {python_float(difference), python_float(std::fabs(difference / golden.number * 100)) + "%"};
+    const double divisor = reread(value_cell(golden)), difference = reread(value_cell(target)) - divisor;
+    if (divisor == 0) return {python_float(difference), "inf"};
+    return {python_float(difference), python_float(std::fabs(difference / divisor * 100)) + "%"};
   }
   const std::string text(kDifferences[static_cast<size_t>(t)][static_cast<size_t>(g)]);
   return {text, text};

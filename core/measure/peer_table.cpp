@@ -146,6 +146,12 @@ std::string frame_text(std::string_view frame) {
   return std::string(frame.substr(0, code)) + ", \n " + std::string(frame.substr(code + 2));
 }
 
+// The column is there with a stack.json. That of single points is empty.
+bool has_stack_column(const DumpIndex& index, ItemId item) {
+  const OpRow& op = index.ops()[index.items()[item].op];
+  return op.stack != 0 || ends_with(index.text(op.name), ".debug");
+}
+
 std::string_view result_word(const ResultRow& row) {
   switch (row.judged) {
     case Verdict::pass:
@@ -292,8 +298,7 @@ PeerTable::PeerTable(const ResultTable& table, const PeerGroup& group) : table_(
     const ResultRow& row = table.rows[static_cast<size_t>(number)];
     data |= row.mode == Mode::data || row.metrics >= 0;
     digest |= row.mode == Mode::digest;
-    if (row.pair.target != kNoIndex)
-      has_stack_ |= table.target->ops()[table.target->items()[row.pair.target].op].stack != 0;
+    if (row.pair.target != kNoIndex) has_stack_ |= has_stack_column(*table.target, row.pair.target);
   }
   mode_ = data ? PeerMode::data : digest ? PeerMode::digest : PeerMode::statistics;
   if (mode_ != PeerMode::digest) find_float_columns();

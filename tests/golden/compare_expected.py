@@ -31,6 +31,9 @@ WHOLE_STEP = {"ranks", "rank_one_bad"}
 # localisation says "inherited".
 NOT_BY_RULE = {("tensor_edge", "Torch.nested.0.forward.output.0.1.0")}
 
+# README.md corrects this row: its file is no tensor file.
+UNREADABLE = {("corrupt_pt", "Torch.a.0.forward.output.0")}
+
 # Cells that differ from the older table on purpose, or that a record cannot tell apart.
 OTHER_CELLS = {
     # 0.0 and -0.0, 1 and 1.0 are the same number.
@@ -78,7 +81,7 @@ class Check:
                     self.failures.append(f"{names}: no row")
                 continue
             self.counts["judged"] += 1
-            wanted = self.wanted(right, reason, ours)
+            wanted = "skip" if (self.case, name) in UNREADABLE else self.wanted(right, reason, ours)
             self.expect(ours["judged"] == wanted,
                         f"{name}: judged {ours['judged']}, expected {wanted} ({reason}): {ours.get('message')}")
         for name, (right, reason) in notes.items():
@@ -134,7 +137,8 @@ class Check:
             metrics = ours.get("metrics", {})
             for column, name in METRICS.items():
                 self.counts["metrics"] += 1
-                self.expect(metrics.get(name) == int(row[column]),
+                # Where no element is finite the reference counts no zeros.
+                self.expect(metrics.get(name) == int(row[column] or 0),
                             f"{row['NPU Name']}: {name} {metrics.get(name)}, expected {row[column]}")
             for column, name in NUMBERS.items():
                 self.counts["metrics"] += 1

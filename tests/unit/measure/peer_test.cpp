@@ -84,6 +84,16 @@ TEST_CASE("peer: differences of statistics") {
   CHECK(cells(PeerValue::of(-0.0), PeerValue::of(0.0)) == Pair("0", "0"));
 }
 
+TEST_CASE("peer: numbers are reread as the older tool reads them before it subtracts") {
+  using Pair = std::pair<std::string, std::string>;
+  // stat_rules, in0_out11; stat_basic, Functional.linear.1.forward.input.0.
+  CHECK(difference_cells(PeerValue::of(11.100000000000001), PeerValue::of(10)) ==
+        Pair("1.0999999999999996", "10.999999999999996%"));
+  CHECK(difference_cells(PeerValue::of(0.12385785579681396), PeerValue::of(0.12385797500610352)) ==
+        Pair("-1.192092896062924e-07", "9.624676134130078e-05%"));
+  CHECK(difference_cells(PeerValue::of(2.5e-320), PeerValue::of(1e300)).first == "-1e+300");
+}
+
 TEST_CASE("peer: element columns follow the older formulas") {
   SUBCASE("tensor_rules, cos_0p5: zero golden adds the epsilon of float32") {
     const Cells cells = cells_f32({0.5f, 0.8660254f}, {1, 0});
