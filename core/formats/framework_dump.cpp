@@ -6,14 +6,16 @@
 
 namespace ulpscope {
 
-FrameworkDump::FrameworkDump(Host host, DumpLayout layout, FrameworkFlavour flavour, const FrameworkOptions& options)
+FrameworkDump::FrameworkDump(Host host, DumpLayout layout, FrameworkFlavour flavour,
+                             const FrameworkOptions& options)
     : host_(host),
       layout_(std::move(layout)),
       flavour_(flavour),
       options_(options),
       tensors_(host, layout_.root, {options.follow_links, options.strict}) {}
 
-Result<std::unique_ptr<FrameworkDump>> FrameworkDump::open(Host host, const std::string& path, FrameworkFlavour flavour,
+Result<std::unique_ptr<FrameworkDump>> FrameworkDump::open(Host host, const std::string& path,
+                                                           FrameworkFlavour flavour,
                                                            const FrameworkOptions& options) {
   ULPSCOPE_ASSIGN(DumpLayout layout, find_dump_folders(path, options));
   if (!layout.file.empty()) {

@@ -50,11 +50,18 @@ uint64_t load(const std::byte* bytes, size_t size) {
 
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// The elements of a file, in the record's dtype. A checksum is judged at the end, when all bytes have gone by.
+// The elements of a file, in the record's dtype. A checksum is judged at the end, when all bytes have gone
+// by.
 class FileStream final : public ByteStream {
  public:
-  FileStream(Host host, std::unique_ptr<ElementStream> elements, std::string file, DType from, DType to, bool strict)
-      : host_(host), elements_(std::move(elements)), file_(std::move(file)), from_(from), to_(to), strict_(strict) {}
+  FileStream(Host host, std::unique_ptr<ElementStream> elements, std::string file, DType from, DType to,
+             bool strict)
+      : host_(host),
+        elements_(std::move(elements)),
+        file_(std::move(file)),
+        from_(from),
+        to_(to),
+        strict_(strict) {}
 
   uint64_t read(void* dst, uint64_t size) override {
     const std::span<std::byte> out(static_cast<std::byte*>(dst), static_cast<size_t>(size));
@@ -92,9 +99,11 @@ class FileStream final : public ByteStream {
       const double value = float_to_double(from_, load(source_.data() + i * from_size, from_size));
       const uint64_t code = float_from_double(to_, value);
       if (!is_same(float_to_double(to_, code), value))
-        throw Failure(ULPSCOPE_E_FORMAT, file_ + ": holds " + name(from_) + " and dump.json says " + name(to_) +
-                                             "; element " + std::to_string(done_ + i) + " does not fit it");
-      for (size_t b = 0; b < to_size; ++b) converted_[i * to_size + b] = static_cast<std::byte>(code >> (8 * b));
+        throw Failure(ULPSCOPE_E_FORMAT, file_ + ": holds " + name(from_) + " and dump.json says " +
+                                             name(to_) + "; element " + std::to_string(done_ + i) +
+                                             " does not fit it");
+      for (size_t b = 0; b < to_size; ++b)
+        converted_[i * to_size + b] = static_cast<std::byte>(code >> (8 * b));
     }
     done_ += count;
   }
@@ -136,7 +145,8 @@ bool is_convertible(DType from, DType to) {
   return is_floating(from) && is_floating(to) && from != DType::f4_e2m1x2 && to != DType::f4_e2m1x2;
 }
 
-uint64_t LateTensors::add(std::string_view folder, std::string_view data_name, DType dtype, const Shape& shape) {
+uint64_t LateTensors::add(std::string_view folder, std::string_view data_name, DType dtype,
+                          const Shape& shape) {
   if (folders_.empty() || folders_.back() != folder) folders_.emplace_back(folder);
   const uint64_t token = add_file(data_name, dtype, shape);
   slots_.back().folder = static_cast<uint32_t>(folders_.size() - 1);
@@ -184,14 +194,14 @@ LateTensors::Opened LateTensors::open(uint64_t token) {
   return opened;
 }
 
-// What the file and dump.json disagree on: the file is right, but the record is out. Elements that can be given in the
-// record's form are, with a warning; else nothing can be compared.
+// What the file and dump.json disagree on: the file is right, but the record is out. Elements that can be
+// given in the record's form are, with a warning; else nothing can be compared.
 void LateTensors::settle(const Opened& opened, uint64_t token) {
   const TensorPlace& place = opened.place;
   const bool other_dtype = opened.dtype != DType::none && place.dtype != opened.dtype;
   const bool other_shape = place.shape != opened.shape;
-  const std::string both = opened.name + ": holds " + tensor_text(place.dtype, place.shape) + " and dump.json says " +
-                           tensor_text(opened.dtype, opened.shape);
+  const std::string both = opened.name + ": holds " + tensor_text(place.dtype, place.shape) +
+                           " and dump.json says " + tensor_text(opened.dtype, opened.shape);
   if (element_count(place.shape) != element_count(opened.shape) ||
       (other_dtype && !is_convertible(place.dtype, opened.dtype)))
     throw Failure(ULPSCOPE_E_FORMAT, both);
@@ -200,7 +210,8 @@ void LateTensors::settle(const Opened& opened, uint64_t token) {
   const bool widened = place.dtype == DType::f32 && size_bytes(opened.dtype) == 1;
   if (other_shape || (other_dtype && !widened)) warning = both;
   if (other_dtype && widened && !other_shape) host_.info(both + "; read as " + name(opened.dtype));
-  for (const std::string& odd : place.warnings) warning += (warning.empty() ? opened.name + ": " : "; ") + odd;
+  for (const std::string& odd : place.warnings)
+    warning += (warning.empty() ? opened.name + ": " : "; ") + odd;
   if (!warning.empty()) warn_once(token, warning);
 }
 

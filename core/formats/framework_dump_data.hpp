@@ -1,6 +1,6 @@
-// The tensor files of a framework dump, opened when somebody asks for their elements. Keeps the name, dtype and shape that
-// dump.json states for each tensor; finds the elements, and settles a disagreement between the file and dump.json. Used by
-// the sources of the family.
+// The tensor files of a framework dump, opened when somebody asks for their elements. Keeps the name, dtype
+// and shape that dump.json states for each tensor; finds the elements, and settles a disagreement between the
+// file and dump.json. Used by the sources of the family.
 #pragma once
 
 #include <ulpscope/plugin.hpp>
@@ -31,15 +31,17 @@ class LateTensors {
 
   // The token of a tensor that lies in folder/dump_tensor_data/data_name.
   uint64_t add(std::string_view folder, std::string_view data_name, DType dtype, const Shape& shape);
-  // The token of the one tensor in root/file. An empty name stands for a tensor without elements that has no file.
+  // The token of the one tensor in root/file. An empty name stands for a tensor without elements that has no
+  // file.
   uint64_t add_file(std::string_view file, DType dtype, const Shape& shape);
 
-  // A byte range where the file holds the elements as they are, else a stream. Warns once about what is odd with the file:
-  // its dtype or shape differs from the record's though the elements fit. Throws Failure: io, the file cannot be read;
-  // format, it is damaged, lies outside the dump, or holds another number of elements; unsupported.
+  // A byte range where the file holds the elements as they are, else a stream. Warns once about what is odd
+  // with the file: its dtype or shape differs from the record's though the elements fit. Throws Failure: io,
+  // the file cannot be read; format, it is damaged, lies outside the dump, or holds another number of
+  // elements; unsupported.
   DataRef locate(uint64_t token);
-  // The elements in the record's dtype. Throws as locate; reading throws format when an element does not fit the record's
-  // dtype, and, with the option strict, when the file's checksum disagrees.
+  // The elements in the record's dtype. Throws as locate; reading throws format when an element does not fit
+  // the record's dtype, and, with the option strict, when the file's checksum disagrees.
   std::unique_ptr<ByteStream> stream(uint64_t token);
 
  private:
@@ -68,8 +70,8 @@ class LateTensors {
   std::unordered_set<uint64_t> warned_;  // tokens whose oddities were told
 };
 
-// Whether elements of one type can be given as the other, element by element, where the values allow it: both are real
-// floating types.
+// Whether elements of one type can be given as the other, element by element, where the values allow it: both
+// are real floating types.
 bool is_convertible(DType from, DType to);
 
 }  // namespace ulpscope

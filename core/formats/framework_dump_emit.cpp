@@ -48,8 +48,8 @@ void FolderEmitter::emit(const DumpFolder& folder) {
     any = true;
   }
   if (any) return;
-  const bool companions =
-      exists(layout_.root + "/" + place("construct.json")) || exists(layout_.root + "/" + place("stack.json"));
+  const bool companions = exists(layout_.root + "/" + place("construct.json")) ||
+                          exists(layout_.root + "/" + place("stack.json"));
   if (!companions && exists(layout_.root + "/" + place(kDataFolder))) return emit_files();
   warn(ULPSCOPE_E_IO, folder_.relative.empty() ? layout_.root : folder_.relative, "dump.json is missing");
 }
@@ -88,7 +88,8 @@ bool FolderEmitter::plan_outline(Plan& plan, const File& file) {
   if (!plan.outline.broken) return true;
   const std::string count = std::to_string(plan.outline.entries.size());
   if (options_.salvage) {
-    warn(ULPSCOPE_E_FORMAT, plan.where, plan.outline.broken->message + "; kept the " + count + " entries before it");
+    warn(ULPSCOPE_E_FORMAT, plan.where,
+         plan.outline.broken->message + "; kept the " + count + " entries before it");
     return true;
   }
   warn(ULPSCOPE_E_IO, plan.where,
@@ -145,7 +146,8 @@ void FolderEmitter::plan_parents(Plan& plan) {
     warn(ULPSCOPE_E_FORMAT, place("construct.json"),
          std::to_string(lost) + " keys have an unknown parent or enclose themselves; they have none");
   for (OutlineEntry& entry : entries)
-    if (const uint32_t parent = plan.construct.nearest(entry.key); parent != kNone) entry.parent = entry_of[parent];
+    if (const uint32_t parent = plan.construct.nearest(entry.key); parent != kNone)
+      entry.parent = entry_of[parent];
 }
 
 void FolderEmitter::warn_about(const Plan& plan) {
@@ -186,10 +188,17 @@ void FolderEmitter::emit_entries(Plan& plan, const File& file) {
         }
         if (index % 256 == 0) host_.check_cancelled();
         switch (tape.read(lexer)) {
-          case JsonRead::ok: emit_entry(plan, index, &tape, {}); break;
-          case JsonRead::too_deep: emit_entry(plan, index, nullptr, "nested deeper than 64 containers"); break;
-          case JsonRead::too_large: emit_entry(plan, index, nullptr, "an entry of more than 64 MiB"); break;
-          case JsonRead::broken: return true;
+          case JsonRead::ok:
+            emit_entry(plan, index, &tape, {});
+            break;
+          case JsonRead::too_deep:
+            emit_entry(plan, index, nullptr, "nested deeper than 64 containers");
+            break;
+          case JsonRead::too_large:
+            emit_entry(plan, index, nullptr, "an entry of more than 64 MiB");
+            break;
+          case JsonRead::broken:
+            return true;
         }
         ++index;
         return true;
@@ -199,8 +208,7 @@ void FolderEmitter::emit_entries(Plan& plan, const File& file) {
   emit_oddities(plan);
 }
 
-void FolderEmitter::emit_entry(const Plan& plan, size_t index, const JsonTape* tape,
-                               std::string_view fault) {
+void FolderEmitter::emit_entry(const Plan& plan, size_t index, const JsonTape* tape, std::string_view fault) {
   const OutlineEntry& entry = plan.outline.entries[index];
   const DumpKey& key = plan.entry_keys[index];
   op_.kind = key.kind;
@@ -270,14 +278,15 @@ void FolderEmitter::emit_tensors(const Plan& plan, uint32_t op) {
     } else if (plan.outline.task == "tensor" && has_no_elements(tensor.shape)) {
       tensor_.data = DataRef::stream(tensors_.add_file({}, tensor.dtype, tensor.shape), 0);
     } else if (tensor.stats.present == 0 && tensor.digest.empty()) {
-      tensor_.absent = plan.outline.task == "tensor" ? ULPSCOPE_ABSENT_NO_DATA : ULPSCOPE_ABSENT_NO_STATISTICS;
+      tensor_.absent =
+          plan.outline.task == "tensor" ? ULPSCOPE_ABSENT_NO_DATA : ULPSCOPE_ABSENT_NO_STATISTICS;
     }
     sink_.add(tensor_);
   }
 }
 
-// Says once a pass (once a step without passes) whether it is a prefill or a decode, as {"phase": "prefill"} on its first op
-// from the embedding on whose attributes are empty: an argument tree is not touched.
+// Says once a pass (once a step without passes) whether it is a prefill or a decode, as {"phase": "prefill"}
+// on its first op from the embedding on whose attributes are empty: an argument tree is not touched.
 void FolderEmitter::hint_phase(const Plan& plan, size_t index) {
   const OutlineEntry& entry = plan.outline.entries[index];
   if (entry.token != hinted_token_) {

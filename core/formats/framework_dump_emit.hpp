@@ -1,5 +1,5 @@
-// The second pass over a dump.json: its entries as records. And the records of folders that hold tensor files only. Used by
-// FrameworkDump.
+// The second pass over a dump.json: its entries as records. And the records of folders that hold tensor files
+// only. Used by FrameworkDump.
 #pragma once
 
 #include <ulpscope/plugin.hpp>
@@ -53,7 +53,9 @@ class FolderEmitter {
   void emit_files();
   uint32_t add_op();
   std::string place(std::string_view name) const;
-  void warn(ulpscope_status code, std::string_view where, std::string_view text) { sink_.diagnose(code, where, text); }
+  void warn(ulpscope_status code, std::string_view where, std::string_view text) {
+    sink_.diagnose(code, where, text);
+  }
 
   Host host_;
   RecordSink& sink_;
@@ -65,9 +67,9 @@ class FolderEmitter {
   uint32_t next_op_ = 0;   // the number that the host gives the next op
   uint32_t first_op_ = 0;  // the number of the current file's first entry
   EntryReader reader_;
-  OpRecord op_;          // reused
-  TensorRecord tensor_;  // reused
-  std::string hint_;     // "prefill" or "decode", waiting for an op that can carry it
+  OpRecord op_;                // reused
+  TensorRecord tensor_;        // reused
+  std::string hint_;           // "prefill" or "decode", waiting for an op that can carry it
   int32_t hinted_token_ = -2;  // the last token whose phase is known
 };
 

@@ -33,7 +33,8 @@ constexpr Section kSections[] = {
 constexpr std::string_view kIgnoredMembers[] = {"is_recompute", "is_nan"};
 
 // Members of a tensor leaf as bits; the first four are ULPSCOPE_STAT_*.
-constexpr unsigned kShapeMember = 16, kDtypeMember = 32, kGradMember = 64, kDataMember = 128, kDigestMember = 256;
+constexpr unsigned kShapeMember = 16, kDtypeMember = 32, kGradMember = 64, kDataMember = 128,
+                   kDigestMember = 256;
 
 bool is_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -273,7 +274,8 @@ void EntryReader::tensor_leaf(uint32_t node) {
   for (uint32_t i = node + 1; i != tape_->at(node).next; i = tape_->at(i).next) {
     const std::string_view name = tape_->key(i);
     const unsigned member = leaf_member(tensor, name, i);
-    if (member == 0) placeholder |= name == "tensor_stat_index" || name == "md5_index" || name == "is_nan_index";
+    if (member == 0)
+      placeholder |= name == "tensor_stat_index" || name == "md5_index" || name == "is_nan_index";
     if ((seen & member) != 0) ++oddities_.repeated_members;
     seen |= member;
   }
@@ -314,7 +316,8 @@ unsigned EntryReader::leaf_member(EntryTensor& tensor, std::string_view name, ui
     return kDtypeMember;
   }
   if (name == "requires_grad") {
-    if (tape_->is(node, JsonKind::boolean)) tensor.flags = tape_->at(node).truth ? ULPSCOPE_GRAD_YES : ULPSCOPE_GRAD_NO;
+    if (tape_->is(node, JsonKind::boolean))
+      tensor.flags = tape_->at(node).truth ? ULPSCOPE_GRAD_YES : ULPSCOPE_GRAD_NO;
     return kGradMember;
   }
   if (name == "data_name") {

@@ -91,7 +91,9 @@ void FolderEmitter::emit_files() {
     if (auto named = parse_name(name)) files.push_back(std::move(*named));
   if (const size_t others = names->size() - files.size(); others > 0)
     host_.info(where + ": " + std::to_string(others) + " files of other names are not read");
-  if (files.empty()) return warn(ULPSCOPE_E_IO, where, "no dump.json, and no file of the form <name>.<call>.<input|output>.pt");
+  if (files.empty())
+    return warn(ULPSCOPE_E_IO, where,
+                "no dump.json, and no file of the form <name>.<call>.<input|output>.pt");
   warn(ULPSCOPE_E_FORMAT, where, "no dump.json: ops are read from file names, and their order is not known");
   std::sort(files.begin(), files.end(), file_less);
   for (size_t i = 0; i < files.size(); ++i) {
@@ -118,7 +120,8 @@ void FolderEmitter::emit_files() {
     if (places.ok() && places->size() == 1) {
       tensor_.dtype = places->front().dtype;
       tensor_.shape = places->front().shape;
-      tensor_.data = DataRef::later(tensors_.add(folder_.relative, files[i].file, tensor_.dtype, tensor_.shape));
+      tensor_.data =
+          DataRef::later(tensors_.add(folder_.relative, files[i].file, tensor_.dtype, tensor_.shape));
     } else {
       const Error error = places.ok() ? Error{Code::format, "expected one tensor"} : places.error();
       warn(static_cast<ulpscope_status>(error.code), name, error.message);

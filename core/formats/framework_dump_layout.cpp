@@ -23,13 +23,16 @@ struct NumberedFolder {
 std::optional<int64_t> number_after(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   const std::string_view digits = name.substr(prefix.size());
-  if (digits.empty() || digits.front() == '-' || (digits.size() > 1 && digits.front() == '0')) return std::nullopt;
+  if (digits.empty() || digits.front() == '-' || (digits.size() > 1 && digits.front() == '0'))
+    return std::nullopt;
   const auto number = parse_int(digits);
   return number && *number <= INT32_MAX ? number : std::nullopt;
 }
 
 // rank3, or rank alone as first writers had it.
-std::optional<int64_t> rank_number(std::string_view name) { return name == "rank" ? 0 : number_after(name, "rank"); }
+std::optional<int64_t> rank_number(std::string_view name) {
+  return name == "rank" ? 0 : number_after(name, "rank");
+}
 
 // A process that had no rank. Process ids may be written with leading zeros.
 std::optional<int64_t> process_number(std::string_view name) {
@@ -101,8 +104,9 @@ class FolderFinder {
     if (ranks.empty()) {
       sort_by_number(processes);
       if (processes.size() > 1)
-        layout_.warnings.push_back(place(relative) + ": " + std::to_string(processes.size()) +
-                                   " proc folders and no rank folder; they count as ranks in order of their numbers");
+        layout_.warnings.push_back(
+            place(relative) + ": " + std::to_string(processes.size()) +
+            " proc folders and no rank folder; they count as ranks in order of their numbers");
       for (size_t i = 0; i < processes.size(); ++i) processes[i].number = static_cast<int64_t>(i);
       ranks = std::move(processes);
     }
@@ -202,7 +206,8 @@ Status set_option(FrameworkOptions& options, const std::string& name, const Json
 
 }  // namespace
 
-Result<FrameworkOptions> parse_framework_options(std::string_view json, const std::vector<std::string_view>& names) {
+Result<FrameworkOptions> parse_framework_options(std::string_view json,
+                                                 const std::vector<std::string_view>& names) {
   FrameworkOptions options;
   if (json.empty()) return options;
   const Json parsed = Json::parse(json, nullptr, false);

@@ -1,5 +1,6 @@
-// The folders of a framework dump: from any path that a user may name (dump root, step, rank folder, dump.json) to the
-// rank folders to read, in order. Used by the scan and the probe; looks at names only and opens no file.
+// The folders of a framework dump: from any path that a user may name (dump root, step, rank folder,
+// dump.json) to the rank folders to read, in order. Used by the scan and the probe; looks at names only and
+// opens no file.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,10 @@ struct FrameworkOptions {
   bool strict = false;                // a wrong checksum of a file is an error
 };
 
-// Reads options from JSON text; names lists those that the source has. usage: not an object, an unknown name, or a value of
-// another kind, each with the name. Any thread.
-Result<FrameworkOptions> parse_framework_options(std::string_view json, const std::vector<std::string_view>& names);
+// Reads options from JSON text; names lists those that the source has. usage: not an object, an unknown name,
+// or a value of another kind, each with the name. Any thread.
+Result<FrameworkOptions> parse_framework_options(std::string_view json,
+                                                 const std::vector<std::string_view>& names);
 
 struct DumpFolder {
   std::string relative;  // to the dump root: "step0/rank1"; empty: the root itself
@@ -32,14 +34,15 @@ struct DumpFolder {
 };
 
 struct DumpLayout {
-  std::string root;     // what data file names are relative to: the folder that was named, or that of the named file
-  std::string file;     // the one file to read, when a file was named
+  std::string
+      root;  // what data file names are relative to: the folder that was named, or that of the named file
+  std::string file;  // the one file to read, when a file was named
   std::vector<DumpFolder> folders;
   std::vector<std::string> notices, warnings;
 };
 
-// Finds the folders that the options leave. io: the path is not there or cannot be listed; format: nothing of a dump lies
-// there. Any thread.
+// Finds the folders that the options leave. io: the path is not there or cannot be listed; format: nothing of
+// a dump lies there. Any thread.
 Result<DumpLayout> find_dump_folders(const std::string& path, const FrameworkOptions& options);
 
 // The names of a folder, sorted; folders only, or everything else only. io.

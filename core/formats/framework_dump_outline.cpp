@@ -9,14 +9,16 @@
 namespace ulpscope {
 namespace {
 
-// What a forward pass repeats at its start: the call without its number, and its arguments without their first dimension,
-// which is the number of tokens.
+// What a forward pass repeats at its start: the call without its number, and its arguments without their
+// first dimension, which is the number of tokens.
 class AnchorFinder {
  public:
-  // Reads the entry's value where the entry may be an anchor, else passes over it. False when the text is broken.
+  // Reads the entry's value where the entry may be an anchor, else passes over it. False when the text is
+  // broken.
   bool read(JsonLexer& lexer, std::string_view name, OutlineEntry& entry) {
     const DumpKey key = parse_dump_key(name);
-    if (key.form != KeyForm::api || key.phase != Phase::forward || (!first_name_.empty() && key.counted != first_name_))
+    if (key.form != KeyForm::api || key.phase != Phase::forward ||
+        (!first_name_.empty() && key.counted != first_name_))
       return skip_json_value(lexer, lexer.next());
     const JsonRead read = tape_.read(lexer);
     if (read != JsonRead::ok) return read != JsonRead::broken;
@@ -63,7 +65,8 @@ Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, bool find_an
         in_data = true;
         OutlineEntry entry;
         entry.key = keys.add(name);
-        const bool whole = find_anchors ? anchors.read(lexer, name, entry) : skip_json_value(lexer, lexer.next());
+        const bool whole =
+            find_anchors ? anchors.read(lexer, name, entry) : skip_json_value(lexer, lexer.next());
         if (whole) outline.entries.push_back(entry);
         return true;
       });

@@ -1,6 +1,6 @@
-// The first pass over a dump.json: its header, its keys in order, and whether it is whole. Nothing is emitted before this
-// pass has succeeded, so that a file that breaks in its middle leaves no half of a dump behind. Used by the scan of
-// framework dumps only.
+// The first pass over a dump.json: its header, its keys in order, and whether it is whole. Nothing is emitted
+// before this pass has succeeded, so that a file that breaks in its middle leaves no half of a dump behind.
+// Used by the scan of framework dumps only.
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,14 @@ struct DumpOutline {
   std::optional<Error> broken;  // the file ends or breaks behind the last entry
 };
 
-// Reads the outline. With find_anchors each entry is compared with the first: same name, same arguments that are no
-// tensors, same shapes but for the first dimension. format, with the byte: not JSON, no object, `data` missing or no
-// object. A file that breaks inside `data` is an answer with broken set.
+// Reads the outline. With find_anchors each entry is compared with the first: same name, same arguments that
+// are no tensors, same shapes but for the first dimension. format, with the byte: not JSON, no object, `data`
+// missing or no object. A file that breaks inside `data` is an answer with broken set.
 Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, bool find_anchors);
 
-// Calls on_header(name, first token) for each member of the top object and on_entry(name) for each of `data`; both read the
-// value from the lexer. Stops when on_entry answers false. The errors of read_outline, a break in `data` included.
+// Calls on_header(name, first token) for each member of the top object and on_entry(name) for each of `data`;
+// both read the value from the lexer. Stops when on_entry answers false. The errors of read_outline, a break
+// in `data` included.
 template <class OnHeader, class OnEntry>
 Status walk_dump(JsonLexer& lexer, OnHeader on_header, OnEntry on_entry) {
   const auto wrong = [&lexer](std::string_view what) {

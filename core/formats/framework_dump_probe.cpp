@@ -41,7 +41,9 @@ bool is_dump(std::string_view text) {
   return false;
 }
 
-bool contains(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
 
 bool shows_vllm(std::string_view dump, std::string_view stack) {
   for (const std::string_view name :
@@ -58,7 +60,8 @@ bool shows_second_forward(std::string_view dump) {
     if (quote == std::string_view::npos) continue;
     const DumpKey key = parse_dump_key(dump.substr(quote + 1, at + kSecond.size() - quote - 2));
     if (key.form != KeyForm::module) continue;
-    if (key.type.ends_with("Embedding") || std::count(key.path.begin(), key.path.end(), '.') == 1) return true;
+    if (key.type.ends_with("Embedding") || std::count(key.path.begin(), key.path.end(), '.') == 1)
+      return true;
   }
   return false;
 }
@@ -87,8 +90,9 @@ Evidence look(std::string_view path) {
     }
     if (any) ++looked_into;
   }
-  evidence.files_only = !evidence.dump && layout->file.empty() && !layout->folders.empty() &&
-                        list_folder(layout->root + "/" + layout->folders.front().relative + "/dump_tensor_data", false).ok();
+  evidence.files_only =
+      !evidence.dump && layout->file.empty() && !layout->folders.empty() &&
+      list_folder(layout->root + "/" + layout->folders.front().relative + "/dump_tensor_data", false).ok();
   return evidence;
 }
 
@@ -98,12 +102,15 @@ Probe probe_framework(std::string_view path, FrameworkFlavour flavour) {
   const Evidence evidence = look(path);
   const bool is_torch = flavour == FrameworkFlavour::torch_api;
   if (evidence.files_only)
-    return is_torch ? Probe{55, "dump_tensor_data without dump.json"} : Probe{0, "no dump.json to tell vLLM by"};
+    return is_torch ? Probe{55, "dump_tensor_data without dump.json"}
+                    : Probe{0, "no dump.json to tell vLLM by"};
   if (!evidence.dump) return {0, "no dump.json or debug.json with task, level and data"};
   if (is_torch) return {60, "a dump.json with task, level and data"};
   if (!evidence.vllm) return {0, "a framework dump, but nothing of vLLM in it"};
-  const std::string passes = evidence.second_forward ? "several forward passes in a step" : "one forward pass a step";
-  if (flavour == FrameworkFlavour::vllm_v1) return {evidence.second_forward ? 70 : 80, "modules or stacks of vLLM, " + passes};
+  const std::string passes =
+      evidence.second_forward ? "several forward passes in a step" : "one forward pass a step";
+  if (flavour == FrameworkFlavour::vllm_v1)
+    return {evidence.second_forward ? 70 : 80, "modules or stacks of vLLM, " + passes};
   return {evidence.second_forward ? 80 : 0, "modules or stacks of vLLM, " + passes};
 }
 

@@ -1,5 +1,5 @@
-// The source of a framework dump as a plugin offers it: torch_api, vllm_v0 and vllm_v1 differ in their flavour and options
-// only and derive from this. Lives inside a plugin, where errors are thrown.
+// The source of a framework dump as a plugin offers it: torch_api, vllm_v0 and vllm_v1 differ in their
+// flavour and options only and derive from this. Lives inside a plugin, where errors are thrown.
 #pragma once
 
 #include <ulpscope/plugin.hpp>
@@ -15,20 +15,24 @@
 namespace ulpscope {
 
 // Options that every source of the family has, for the kOptions of a plugin.
-inline constexpr ulpscope_option_desc kStepsOption = {"steps", "list of int", "[]", "steps to read; empty: all"};
-inline constexpr ulpscope_option_desc kRanksOption = {"ranks", "list of int", "[]", "ranks to read; empty: all"};
-inline constexpr ulpscope_option_desc kSalvageOption = {"salvage", "bool", "false",
-                                                        "keep the entries before the break of a cut-off file"};
+inline constexpr ulpscope_option_desc kStepsOption = {"steps", "list of int", "[]",
+                                                      "steps to read; empty: all"};
+inline constexpr ulpscope_option_desc kRanksOption = {"ranks", "list of int", "[]",
+                                                      "ranks to read; empty: all"};
+inline constexpr ulpscope_option_desc kSalvageOption = {
+    "salvage", "bool", "false", "keep the entries before the break of a cut-off file"};
 inline constexpr ulpscope_option_desc kFollowLinksOption = {"follow_links", "bool", "false",
                                                             "follow symbolic links out of the dump"};
 inline constexpr ulpscope_option_desc kStrictOption = {"strict", "bool", "false",
                                                        "a wrong checksum of a tensor file is an error"};
 inline constexpr ulpscope_option_desc kLayoutOption = {
-    "layout", "original|raw", "original", "storage layout; these files hold rows only, so both read the same"};
+    "layout", "original|raw", "original",
+    "storage layout; these files hold rows only, so both read the same"};
 
 class FrameworkSource : public Source {
  public:
-  // Throws Failure: usage, an option is not one of known or has another type; io or format as FrameworkDump::open.
+  // Throws Failure: usage, an option is not one of known or has another type; io or format as
+  // FrameworkDump::open.
   FrameworkSource(Host host, std::string_view path, std::string_view options_json, FrameworkFlavour flavour,
                   std::span<const ulpscope_option_desc> known) {
     std::vector<std::string_view> names;

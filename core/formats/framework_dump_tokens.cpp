@@ -17,18 +17,21 @@ constexpr uint32_t kNone = TextTable::kNone;
 std::vector<uint32_t> outermost(const DumpOutline& outline, const ConstructTree& construct) {
   const std::vector<OutlineEntry>& entries = outline.entries;
   std::vector<uint32_t> tops(entries.size());
-  // Guessed parents come later in the file, those of a construct.json anywhere; the chain is as long as the nesting.
+  // Guessed parents come later in the file, those of a construct.json anywhere; the chain is as long as the
+  // nesting.
   constexpr int kMaxNesting = 1000;
   for (size_t i = 0; i < entries.size(); ++i) {
     uint32_t at = static_cast<uint32_t>(i);
     if (construct.empty())
-      for (int level = 0; level < kMaxNesting && entries[at].parent != kNone; ++level) at = entries[at].parent;
+      for (int level = 0; level < kMaxNesting && entries[at].parent != kNone; ++level)
+        at = entries[at].parent;
     tops[i] = construct.top(entries[at].key);
   }
   return tops;
 }
 
-// Starts a pass at the first entry inside each new call of the module that holds most of the entries. False without modules.
+// Starts a pass at the first entry inside each new call of the module that holds most of the entries. False
+// without modules.
 bool assign_by_module(DumpOutline& outline, const ConstructTree& construct, const TextTable& key_table) {
   const std::vector<uint32_t> tops = outermost(outline, construct);
   std::unordered_map<std::string_view, int64_t> sizes;
@@ -60,7 +63,8 @@ bool assign_by_module(DumpOutline& outline, const ConstructTree& construct, cons
 bool divides_evenly(std::span<const DumpKey> keys, int64_t passes) {
   std::map<std::pair<std::string_view, Phase>, int64_t> counts;
   for (const DumpKey& key : keys) ++counts[{key.counted, key.phase}];
-  return std::all_of(counts.begin(), counts.end(), [&](const auto& count) { return count.second % passes == 0; });
+  return std::all_of(counts.begin(), counts.end(),
+                     [&](const auto& count) { return count.second % passes == 0; });
 }
 
 std::string assign_by_anchor(DumpOutline& outline, std::span<const DumpKey> keys) {
@@ -73,7 +77,8 @@ std::string assign_by_anchor(DumpOutline& outline, std::span<const DumpKey> keys
     entry.token = even ? std::max(pass, 0) : 0;
   }
   if (even) return {};
-  return "the calls do not divide evenly among " + std::to_string(anchors) + " calls like the first one; read as one token";
+  return "the calls do not divide evenly among " + std::to_string(anchors) +
+         " calls like the first one; read as one token";
 }
 
 }  // namespace

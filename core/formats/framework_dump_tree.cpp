@@ -111,7 +111,10 @@ int64_t ConstructTree::settle(const std::vector<bool>& wanted) {
       ++lost;
       above = kNone;
     }
-    uint32_t nearest = above == kNone ? kNone : is_wanted(above) ? above : is_known(above) ? nearest_[above] : kNone;
+    uint32_t nearest = above == kNone     ? kNone
+                       : is_wanted(above) ? above
+                       : is_known(above)  ? nearest_[above]
+                                          : kNone;
     uint32_t top = above != kNone && is_known(above) ? top_[above] : above;
     for (; !chain.empty(); chain.pop_back()) {
       const uint32_t id = chain.back();
@@ -130,7 +133,8 @@ Status StackTable::read(JsonLexer& lexer, const TextTable& keys) {
   std::string text;
   by_key_.assign(keys.size(), kNone);
   const auto keep = [&](std::string_view key) {
-    if (const uint32_t id = keys.find(key); id != kNone && id < by_key_.size()) by_key_[id] = texts_.add(text);
+    if (const uint32_t id = keys.find(key); id != kNone && id < by_key_.size())
+      by_key_[id] = texts_.add(text);
   };
   const Status status = for_each_member(lexer, tape, [&](std::string_view name) {
     if (!tape.is(0, JsonKind::array)) return true;
@@ -154,7 +158,8 @@ std::string_view StackTable::stack(uint32_t key) const {
 
 std::vector<uint32_t> guess_parents(std::span<const DumpKey> entries) {
   std::vector<uint32_t> parents(entries.size(), kNone);
-  std::unordered_map<std::string_view, uint32_t> later[3];  // module path to its nearest later entry, by phase
+  std::unordered_map<std::string_view, uint32_t>
+      later[3];  // module path to its nearest later entry, by phase
   uint32_t next_module[3] = {kNone, kNone, kNone};
   for (size_t i = entries.size(); i-- > 0;) {
     const DumpKey& key = entries[i];

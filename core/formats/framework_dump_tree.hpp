@@ -1,5 +1,6 @@
-// Who encloses whom (construct.json) and from where calls were made (stack.json). Both files are optional companions of a
-// dump.json: what is wrong with them costs parents or stacks, never records. Used by the scan of framework dumps only.
+// Who encloses whom (construct.json) and from where calls were made (stack.json). Both files are optional
+// companions of a dump.json: what is wrong with them costs parents or stacks, never records. Used by the scan
+// of framework dumps only.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ class ConstructTree {
   uint32_t nearest(uint32_t key) const { return key < nearest_.size() ? nearest_[key] : kNone; }
   // The outermost ancestor of the key, which may be the key itself; the key where the tree does not know it.
   uint32_t top(uint32_t key) const { return key < top_.size() && top_[key] != kNone ? top_[key] : key; }
-  // Finds nearest and top of each key; wanted is indexed by key id. The number of keys whose ancestors form a cycle or
-  // end at a name that is neither a key of the tree nor wanted; these have no parent.
+  // Finds nearest and top of each key; wanted is indexed by key id. The number of keys whose ancestors form a
+  // cycle or end at a name that is neither a key of the tree nor wanted; these have no parent.
   int64_t settle(const std::vector<bool>& wanted);
 
  private:
@@ -43,8 +44,9 @@ class ConstructTree {
 // The call stacks of stack.json by key id: one frame a line.
 class StackTable {
  public:
-  // Reads the grouped form {"0": [[keys], [frames]]} and the plain form {key: [frames]}; only keys that the table knows are
-  // kept, malformed entries are skipped. format: not JSON, or not an object; the table is empty then.
+  // Reads the grouped form {"0": [[keys], [frames]]} and the plain form {key: [frames]}; only keys that the
+  // table knows are kept, malformed entries are skipped. format: not JSON, or not an object; the table is
+  // empty then.
   Status read(JsonLexer& lexer, const TextTable& keys);
   // Empty when the file has none for the key.
   std::string_view stack(uint32_t key) const;
@@ -54,9 +56,9 @@ class StackTable {
   std::vector<uint32_t> by_key_;  // id in texts_; kNone: none
 };
 
-// Parents for a dump without construct.json, guessed from where entries stand: a module is recorded where it returns. A
-// module lies in the nearest later module whose path is a prefix of its own, anything else in the nearest later module of
-// its phase. Answers indexes of entries; kNone where nothing fits.
+// Parents for a dump without construct.json, guessed from where entries stand: a module is recorded where it
+// returns. A module lies in the nearest later module whose path is a prefix of its own, anything else in the
+// nearest later module of its phase. Answers indexes of entries; kNone where nothing fits.
 std::vector<uint32_t> guess_parents(std::span<const DumpKey> entries);
 
 }  // namespace ulpscope

@@ -1,5 +1,6 @@
-// Source tensor_files: one .npy, .pt or .safetensors file, or a folder tree of them. Each tensor is an op of its own: the
-// quickest way to compare two arrays, and the form of a golden made on a CPU or GPU by any script.
+// Source tensor_files: one .npy, .pt or .safetensors file, or a folder tree of them. Each tensor is an op of
+// its own: the quickest way to compare two arrays, and the form of a golden made on a CPU or GPU by any
+// script.
 #include <ulpscope/plugin.hpp>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ulpscope::Failure;
 
-constexpr int kMaxDepth = 32;               // of folders
+constexpr int kMaxDepth = 32;              // of folders
 constexpr int64_t kMaxProbedFiles = 2000;  // a probe must be quick; as many equal files tell enough
 
 bool is_tensor_name(const fs::path& name) {
@@ -33,8 +34,8 @@ bool is_ignored(const fs::path& name) {
   return text.starts_with('.') || text.starts_with("README");
 }
 
-// Calls body(relative path) for each file below root that is no ignored one, until it answers false. Folders that are links
-// are not entered. Throws Failure io when root cannot be listed.
+// Calls body(relative path) for each file below root that is no ignored one, until it answers false. Folders
+// that are links are not entered. Throws Failure io when root cannot be listed.
 template <class F>
 void for_each_file(const std::string& root, F body) {
   std::error_code error;
@@ -125,7 +126,9 @@ class TensorFiles final : public ulpscope::Source {
 
  private:
   // The path without its extension, with '/' between folders.
-  static std::string stem_of(const fs::path& file) { return fs::path(file).replace_extension().generic_string(); }
+  static std::string stem_of(const fs::path& file) {
+    return fs::path(file).replace_extension().generic_string();
+  }
 
   static std::string root_of(const std::string& path) {
     if (fs::is_directory(path)) return path;
@@ -133,11 +136,13 @@ class TensorFiles final : public ulpscope::Source {
     return parent.empty() ? "." : parent.string();
   }
 
-  static ulpscope::LateTensors make_tensors(ulpscope::Host host, std::string_view path_text, std::string_view json) {
+  static ulpscope::LateTensors make_tensors(ulpscope::Host host, std::string_view path_text,
+                                            std::string_view json) {
     std::vector<std::string_view> names;
     for (const ulpscope_option_desc& option : kOptions) names.emplace_back(option.name);
     const auto options = ulpscope::parse_framework_options(json, names);
-    if (!options.ok()) throw Failure(static_cast<ulpscope_status>(options.error().code), options.error().message);
+    if (!options.ok())
+      throw Failure(static_cast<ulpscope_status>(options.error().code), options.error().message);
     const std::string path(path_text);
     std::error_code error;
     if (!fs::exists(path, error)) throw Failure(ULPSCOPE_E_IO, path + ": no such file or folder");
@@ -148,8 +153,8 @@ class TensorFiles final : public ulpscope::Source {
 
   void scan_file(ulpscope::RecordSink& sink, const std::string& file) {
     const auto opened = ulpscope::File::open_under(root_of(path_), file);
-    const auto places =
-        opened.ok() ? ulpscope::read_places(*opened) : ulpscope::Result<std::vector<ulpscope::TensorPlace>>(opened.error());
+    const auto places = opened.ok() ? ulpscope::read_places(*opened)
+                                    : ulpscope::Result<std::vector<ulpscope::TensorPlace>>(opened.error());
     const std::string name = stem_of(file);
     if (!places.ok()) {
       sink.diagnose(static_cast<ulpscope_status>(places.error().code), file, places.error().message);

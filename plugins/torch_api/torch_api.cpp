@@ -9,7 +9,8 @@ namespace {
 class TorchApi final : public ulpscope::FrameworkSource {
  public:
   static constexpr const char* kName = "torch_api";
-  static constexpr const char* kSummary = "dumps of PyTorch APIs and modules (dump.json, debug.json, tensor files)";
+  static constexpr const char* kSummary =
+      "dumps of PyTorch APIs and modules (dump.json, debug.json, tensor files)";
   static constexpr ulpscope_option_desc kOptions[] = {
       ulpscope::kStepsOption,       ulpscope::kRanksOption,  ulpscope::kSalvageOption,
       ulpscope::kFollowLinksOption, ulpscope::kStrictOption, ulpscope::kLayoutOption,

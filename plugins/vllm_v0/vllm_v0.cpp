@@ -11,8 +11,12 @@ class VllmV0 final : public ulpscope::FrameworkSource {
   static constexpr const char* kName = "vllm_v0";
   static constexpr const char* kSummary = "dumps of the vLLM V0 engine: one generate call a step folder";
   static constexpr ulpscope_option_desc kOptions[] = {
-      ulpscope::kStepsOption,       ulpscope::kRanksOption,  ulpscope::kSalvageOption,
-      ulpscope::kFollowLinksOption, ulpscope::kStrictOption, ulpscope::kLayoutOption,
+      ulpscope::kStepsOption,
+      ulpscope::kRanksOption,
+      ulpscope::kSalvageOption,
+      ulpscope::kFollowLinksOption,
+      ulpscope::kStrictOption,
+      ulpscope::kLayoutOption,
       {"first_token", "int", "0", "number of the first dumped forward pass (the a of token_range=[a, b])"},
   };
 

@@ -11,8 +11,12 @@ class VllmV1 final : public ulpscope::FrameworkSource {
   static constexpr const char* kName = "vllm_v1";
   static constexpr const char* kSummary = "dumps of the vLLM V1 engine: one scheduler step a step folder";
   static constexpr ulpscope_option_desc kOptions[] = {
-      ulpscope::kStepsOption,       ulpscope::kRanksOption,  ulpscope::kSalvageOption,
-      ulpscope::kFollowLinksOption, ulpscope::kStrictOption, ulpscope::kLayoutOption,
+      ulpscope::kStepsOption,
+      ulpscope::kRanksOption,
+      ulpscope::kSalvageOption,
+      ulpscope::kFollowLinksOption,
+      ulpscope::kStrictOption,
+      ulpscope::kLayoutOption,
       {"skip_steps", "list of int", "[]", "numbers of step folders to leave out, such as warm-up"},
       {"step_offset", "int", "0", "added to the number of each step, where warm-ups differ"},
   };

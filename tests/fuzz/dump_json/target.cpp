@@ -1,4 +1,5 @@
-// Fuzzes the reading of dump.json and debug.json: tokens, outline, entries, call numbers, guessed parents and tokens of vLLM.
+// Fuzzes the reading of dump.json and debug.json: tokens, outline, entries, call numbers, guessed parents and
+// tokens of vLLM.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
