@@ -176,18 +176,22 @@ void one_side(const std::byte* side, int64_t rows, SideBlock& out) {
 }
 
 template <class Load>
-void two_sides(const std::byte* target, const std::byte* golden, int64_t rows, PairBlockSums& out) {
+void two_sides(const std::byte* target, const std::byte* golden, int64_t rows, PairBlockSums& out,
+               double* error, double* size) {
   SideLanes target_lanes, golden_lanes;
   Lanes dots;
   for (int64_t strip = 0; strip < kRowNumbers; strip += kStrip) {
     SideVectors t, g;
     Vector dot = hn::Zero(Doubles());
     for (int64_t row = 0; row < rows; ++row) {
-      const Vector a = Load::load(target, row * kRowNumbers + strip);
-      const Vector b = Load::load(golden, row * kRowNumbers + strip);
+      const int64_t index = row * kRowNumbers + strip;
+      const Vector a = Load::load(target, index);
+      const Vector b = Load::load(golden, index);
       t.add(a);
       g.add(b);
       dot = hn::Add(dot, hn::Mul(a, b));
+      hn::Store(hn::Abs(hn::Sub(a, b)), Doubles(), error + index);
+      hn::Store(hn::Abs(b), Doubles(), size + index);
     }
     target_lanes.put(strip, t);
     golden_lanes.put(strip, g);
@@ -196,122 +200,110 @@ void two_sides(const std::byte* target, const std::byte* golden, int64_t rows, P
   out = {target_lanes.folded(), golden_lanes.folded(), dots.sum()};
 }
 
-// |d| against the limits: outside where d != 0 and |d| >= limit * |g|. Without groups only 5e-3 and 1e-3.
-template <bool kAll>
-struct WithinVectors {
-  Counts outside[4];
+Vector load(const double* from) { return hn::Load(Doubles(), from); }
 
-  WithinVectors() : outside{hn::Zero(Words()), hn::Zero(Words()), hn::Zero(Words()), hn::Zero(Words())} {}
-
-  template <class Mask>
-  void add(Vector error, Vector golden, Mask differs) {
-    // An error of 0 must not be outside of limit * 0.
-    const Vector error_or_below = hn::IfThenElse(differs, error, hn::Set(Doubles(), -1.0));
-    for (int k = 0; k < 4; ++k) {
-      if (!kAll && (k == 0 || k == 3)) continue;
-      const Vector limit = hn::Mul(hn::Set(Doubles(), kWithinLimits[k]), golden);
-      outside[k] = count(outside[k], hn::Ge(error_or_below, limit));
-    }
-  }
-};
-
-struct RelativeVectors {
-  Vector sum, max;
-  Counts golden_zero;
-
-  RelativeVectors() : sum(hn::Zero(Doubles())), max(hn::Zero(Doubles())), golden_zero(hn::Zero(Words())) {}
-
-  template <class Mask>
-  void add(Vector error, Vector golden, Mask golden_is_zero) {
-    const Vector relative = hn::IfThenZeroElse(golden_is_zero, hn::Div(error, golden));
-    sum = hn::Add(sum, relative);
-    max = hn::Max(max, relative);
-    golden_zero = count(golden_zero, golden_is_zero);
-  }
-};
-
-// u = |d| * 2^(1 - E) * scale, where 2^E is golden's exponent field alone, at least the least normal power.
-// Splitting the factor keeps both parts in the range of double for every E.
-struct UlpVectors {
-  Vector least, scale, threshold, sum, max;
-  Counts over;
-
-  explicit UlpVectors(const UlpRule& rule)
-      : least(hn::Set(Doubles(), rule.least_power)),
-        scale(hn::Set(Doubles(), rule.scale)),
-        threshold(hn::Set(Doubles(), rule.threshold)),
-        sum(hn::Zero(Doubles())),
-        max(hn::Zero(Doubles())),
-        over(hn::Zero(Words())) {}
-
-  void add(Vector error, Vector golden) {
-    const Vector exponent_bits = hn::BitCast(Doubles(), hn::Set(Words(), int64_t{0x7FF} << 52));
-    const Vector power = hn::Max(hn::And(golden, exponent_bits), least);
-    const Counts factor = hn::Sub(hn::Set(Words(), int64_t{2047} << 52), hn::BitCast(Words(), power));
-    const Vector ulps = hn::Mul(hn::Mul(error, hn::BitCast(Doubles(), factor)), scale);
-    sum = hn::Add(sum, ulps);
-    max = hn::Max(max, ulps);
-    over = count(over, hn::Gt(ulps, threshold));
-  }
-};
-
-struct ErrorLanes {
-  Lanes sum_abs, sum_squares, max_abs, sum_rel, max_rel, sum_ulp, max_ulp;
-};
-
-template <class Load, bool kRelative, bool kUlp, bool kGiven>
-void error_strip(const std::byte* target, const std::byte* golden, const double* difference, int64_t rows,
-                 const UlpRule& rule, int64_t strip, ErrorLanes& lanes, ErrorBlock& out) {
-  Vector sum_abs = hn::Zero(Doubles()), sum_squares = hn::Zero(Doubles()), max_abs = hn::Zero(Doubles());
-  Counts unequal = hn::Zero(Words()), zero_mismatch = hn::Zero(Words());
-  WithinVectors<kRelative> within;
-  RelativeVectors relative;
-  UlpVectors ulp(rule);
-  for (int64_t row = 0; row < rows; ++row) {
-    const int64_t index = row * kRowNumbers + strip;
-    const Vector g = Load::load(golden, index);
-    const Vector size = hn::Abs(g);
-    const Vector error =
-        kGiven ? hn::LoadU(Doubles(), difference + index) : hn::Abs(hn::Sub(Load::load(target, index), g));
-    sum_abs = hn::Add(sum_abs, error);
-    sum_squares = hn::Add(sum_squares, hn::Mul(error, error));
-    max_abs = hn::Max(max_abs, error);
-    const auto differs = hn::Gt(error, hn::Zero(Doubles()));
-    const auto golden_is_zero = hn::Eq(size, hn::Zero(Doubles()));
-    unequal = count(unequal, differs);
-    zero_mismatch = count(zero_mismatch, hn::And(differs, golden_is_zero));
-    within.add(error, size, differs);
-    if (kRelative) relative.add(error, size, golden_is_zero);
-    if (kUlp) ulp.add(error, size);
-  }
-  lanes.sum_abs.put(strip, sum_abs);
-  lanes.sum_squares.put(strip, sum_squares);
-  lanes.max_abs.put(strip, max_abs);
-  lanes.sum_rel.put(strip, relative.sum);
-  lanes.max_rel.put(strip, relative.max);
-  lanes.sum_ulp.put(strip, ulp.sum);
-  lanes.max_ulp.put(strip, ulp.max);
-  out.unequal += total(unequal);
-  out.golden_zero_mismatch += total(zero_mismatch);
-  out.golden_zero += total(relative.golden_zero);
-  out.ulp_over += total(ulp.over);
-  for (int k = 0; k < 4; ++k) out.outside[k] += total(within.outside[k]);
+constexpr bool is_tested(ErrorKind kind, bool relative, int limit) {
+  const int tested = kind == ErrorKind::none        ? 0
+                     : kind == ErrorKind::down_to_2 ? 2
+                     : kind == ErrorKind::down_to_3 ? 3
+                                                    : 4;
+  return limit < tested && (relative || limit == 1 || limit == 2);
 }
 
-template <class Load, bool kRelative, bool kUlp, bool kGiven>
-void errors(const std::byte* target, const std::byte* golden, const double* difference, int64_t rows,
-            const UlpRule& rule, ErrorBlock& out) {
-  ErrorLanes lanes;
+struct AbsoluteLanes {
+  Lanes sum, squares, max;
+};
+
+// Absolute errors, and errors against the limits: outside where d != 0 and d >= limit * |g|.
+template <ErrorKind kKind, bool kRelative>
+void absolute_strip(const double* error, const double* size, int64_t rows, int64_t strip,
+                    AbsoluteLanes& lanes, ErrorBlock& out) {
+  Vector sum = hn::Zero(Doubles()), squares = hn::Zero(Doubles()), max = hn::Zero(Doubles());
+  Counts unequal = hn::Zero(Words()), zero_mismatch = hn::Zero(Words());
+  Counts outside[4] = {hn::Zero(Words()), hn::Zero(Words()), hn::Zero(Words()), hn::Zero(Words())};
+  for (int64_t index = strip; index < rows * kRowNumbers; index += kRowNumbers) {
+    const Vector d = load(error + index), g = load(size + index);
+    sum = hn::Add(sum, d);
+    squares = hn::Add(squares, hn::Mul(d, d));
+    max = hn::Max(max, d);
+    const auto differs = hn::Gt(d, hn::Zero(Doubles()));
+    unequal = count(unequal, differs);
+    zero_mismatch = count(zero_mismatch, hn::And(differs, hn::Eq(g, hn::Zero(Doubles()))));
+    // An error of 0 must not be outside of limit * 0.
+    const Vector d_or_below = hn::IfThenElse(differs, d, hn::Set(Doubles(), -1.0));
+    for (int k = 0; k < 4; ++k)
+      if (is_tested(kKind, kRelative, k))
+        outside[k] = count(outside[k], hn::Ge(d_or_below, hn::Mul(hn::Set(Doubles(), kWithinLimits[k]), g)));
+  }
+  lanes.sum.put(strip, sum);
+  lanes.squares.put(strip, squares);
+  lanes.max.put(strip, max);
+  out.unequal += total(unequal);
+  out.golden_zero_mismatch += total(zero_mismatch);
+  for (int k = 0; k < 4; ++k) out.outside[k] += total(is_tested(kKind, kRelative, k) ? outside[k] : unequal);
+}
+
+struct RatioLanes {
+  Lanes sum_rel, max_rel, sum_ulp, max_ulp;
+};
+
+// d / |g| where g is not 0; and d in ulps: d * 2^(mantissa_bits - E), where 2^E is golden's exponent field
+// alone, at least the least normal power. Wide: 2^(1 - E) and 2^(mantissa_bits - 1) apart, which keeps both
+// in the range of double for every E.
+template <ErrorKind kKind, bool kRelative, bool kUlp>
+void ratio_strip(const double* error, const double* size, int64_t rows, const UlpRule& rule, int64_t strip,
+                 RatioLanes& lanes, ErrorBlock& out) {
+  constexpr bool kWide = kKind == ErrorKind::wide;
+  Vector sum_rel = hn::Zero(Doubles()), max_rel = hn::Zero(Doubles());
+  Vector sum_ulp = hn::Zero(Doubles()), max_ulp = hn::Zero(Doubles());
+  Counts golden_zero = hn::Zero(Words()), over = hn::Zero(Words());
+  const Vector least = hn::Set(Doubles(), rule.least_power), scale = hn::Set(Doubles(), rule.scale);
+  const Vector threshold = hn::Set(Doubles(), rule.threshold);
+  const Vector exponent_bits = hn::BitCast(Doubles(), hn::Set(Words(), int64_t{0x7FF} << 52));
+  const Counts turned = hn::Set(Words(), int64_t{kWide ? 2047 : 2046 + rule.mantissa_bits} << 52);
+  for (int64_t index = strip; index < rows * kRowNumbers; index += kRowNumbers) {
+    const Vector d = load(error + index), g = load(size + index);
+    if (kRelative) {
+      const auto is_zero = hn::Eq(g, hn::Zero(Doubles()));
+      const Vector relative = hn::IfThenZeroElse(is_zero, hn::Div(d, g));
+      sum_rel = hn::Add(sum_rel, relative);
+      max_rel = hn::Max(max_rel, relative);
+      golden_zero = count(golden_zero, is_zero);
+    }
+    if (kUlp) {
+      const Vector power = hn::Max(hn::And(g, exponent_bits), least);
+      const Vector factor = hn::BitCast(Doubles(), hn::Sub(turned, hn::BitCast(Words(), power)));
+      const Vector ulps = kWide ? hn::Mul(hn::Mul(d, factor), scale) : hn::Mul(d, factor);
+      sum_ulp = hn::Add(sum_ulp, ulps);
+      max_ulp = hn::Max(max_ulp, ulps);
+      over = count(over, hn::Gt(ulps, threshold));
+    }
+  }
+  lanes.sum_rel.put(strip, sum_rel);
+  lanes.max_rel.put(strip, max_rel);
+  lanes.sum_ulp.put(strip, sum_ulp);
+  lanes.max_ulp.put(strip, max_ulp);
+  out.golden_zero += total(golden_zero);
+  out.ulp_over += total(over);
+}
+
+template <ErrorKind kKind, bool kRelative, bool kUlp>
+void errors(const double* error, const double* size, int64_t rows, const UlpRule& rule, ErrorBlock& out) {
   out = {};
+  AbsoluteLanes absolute;
   for (int64_t strip = 0; strip < kRowNumbers; strip += kStrip)
-    error_strip<Load, kRelative, kUlp, kGiven>(target, golden, difference, rows, rule, strip, lanes, out);
-  out.sum_abs = lanes.sum_abs.sum();
-  out.sum_squares = lanes.sum_squares.sum();
-  out.max_abs = lanes.max_abs.max();
-  out.sum_rel = lanes.sum_rel.sum();
-  out.max_rel = lanes.max_rel.max();
-  out.sum_ulp = lanes.sum_ulp.sum();
-  out.max_ulp = lanes.max_ulp.max();
+    absolute_strip<kKind, kRelative>(error, size, rows, strip, absolute, out);
+  out.sum_abs = absolute.sum.sum();
+  out.sum_squares = absolute.squares.sum();
+  out.max_abs = absolute.max.max();
+  if (!kRelative && !kUlp) return;
+  RatioLanes ratios;
+  for (int64_t strip = 0; strip < kRowNumbers; strip += kStrip)
+    ratio_strip<kKind, kRelative, kUlp>(error, size, rows, rule, strip, ratios, out);
+  out.sum_rel = ratios.sum_rel.sum();
+  out.max_rel = ratios.max_rel.max();
+  out.sum_ulp = ratios.sum_ulp.sum();
+  out.max_ulp = ratios.max_ulp.max();
 }
 
 template <class Load>
@@ -325,11 +317,16 @@ void fill(BlockFormat format, BlockKernels& kernels) {
   kernels.one_side[at_format][0] = one_side<Load, false>;
   kernels.one_side[at_format][1] = one_side<Load, true>;
   kernels.two_sides[at_format] = two_sides<Load>;
-  kernels.errors[at_format][0] = errors<Load, false, false, false>;
-  kernels.errors[at_format][1] = errors<Load, true, false, false>;
-  kernels.errors[at_format][2] = errors<Load, false, true, false>;
-  kernels.errors[at_format][3] = errors<Load, true, true, false>;
   kernels.widen[at_format] = widen<Load>;
+}
+
+template <ErrorKind kKind>
+void fill_errors(BlockKernels& kernels) {
+  ErrorFunction* by_groups = kernels.errors[static_cast<size_t>(kKind)];
+  by_groups[0] = errors<kKind, false, false>;
+  by_groups[1] = errors<kKind, true, false>;
+  by_groups[2] = errors<kKind, false, true>;
+  by_groups[3] = errors<kKind, true, true>;
 }
 
 }  // namespace
@@ -341,10 +338,11 @@ BlockKernels make_block_kernels(const char* name) {
   fill<LoadF32>(BlockFormat::f32, kernels);
   fill<LoadBf16>(BlockFormat::bf16, kernels);
   fill<LoadF16>(BlockFormat::f16, kernels);
-  kernels.errors_given[0] = errors<LoadF64, false, false, true>;
-  kernels.errors_given[1] = errors<LoadF64, true, false, true>;
-  kernels.errors_given[2] = errors<LoadF64, false, true, true>;
-  kernels.errors_given[3] = errors<LoadF64, true, true, true>;
+  fill_errors<ErrorKind::wide>(kernels);
+  fill_errors<ErrorKind::all>(kernels);
+  fill_errors<ErrorKind::down_to_3>(kernels);
+  fill_errors<ErrorKind::down_to_2>(kernels);
+  fill_errors<ErrorKind::none>(kernels);
   return kernels;
 }
 

@@ -34,21 +34,32 @@ struct ErrorBlock {
   int64_t ulp_over = 0;
 };
 
-// difference: |target - golden| where it cannot be taken from the two doubles; else null.
+// Whether, and how far, the limits of kWithinLimits are tested. Two unequal numbers of one format with m
+// mantissa bits are at least 2^-(m+1) apart, so that below that limit everything unequal is outside.
+enum class ErrorKind : int32_t {
+  wide,       // a 64-bit float is involved: all limits, and the ulp factor in two steps
+  all,        // all limits
+  down_to_3,  // f16: 1e-4 is below 2^-11
+  down_to_2,  // bf16: 1e-3 is below 2^-8
+  none,       // 8-bit floats: 1e-2 is below 2^-4
+};
+constexpr size_t kErrorKinds = 5;
+
 using OneSideFunction = void (*)(const std::byte* side, int64_t rows, SideBlock& out);
+// Besides the sums: error[i] = |target - golden| and size[i] = |golden|, aligned to 64 bytes, for an
+// ErrorFunction.
 using TwoSidesFunction = void (*)(const std::byte* target, const std::byte* golden, int64_t rows,
-                                  PairBlockSums& out);
-using ErrorFunction = void (*)(const std::byte* target, const std::byte* golden, const double* difference,
-                               int64_t rows, const UlpRule& rule, ErrorBlock& out);
+                                  PairBlockSums& out, double* error, double* size);
+using ErrorFunction = void (*)(const double* error, const double* size, int64_t rows, const UlpRule& rule,
+                               ErrorBlock& out);
 using WidenFunction = void (*)(const std::byte* from, int64_t count, double* to);
 
 struct BlockKernels {
   const char* name = nullptr;
-  OneSideFunction one_side[4][2] = {};  // by BlockFormat; 1: counts zeros too
-  TwoSidesFunction two_sides[4] = {};   // by BlockFormat
-  ErrorFunction errors[4][4] = {};      // by BlockFormat; by groups / kGroupRelative: 1 relative, 2 ulp
-  ErrorFunction errors_given[4] = {};   // f64, with a difference; by groups
-  WidenFunction widen[4] = {};          // by BlockFormat; count a multiple of 16
+  OneSideFunction one_side[4][2] = {};        // by BlockFormat; 1: counts zeros too
+  TwoSidesFunction two_sides[4] = {};         // by BlockFormat
+  ErrorFunction errors[kErrorKinds][4] = {};  // by ErrorKind; by groups / kGroupRelative: 1 relative, 2 ulp
+  WidenFunction widen[4] = {};                // by BlockFormat; count a multiple of 16
 };
 
 // Every table that is compiled in and that this machine can run, slowest first; never empty.

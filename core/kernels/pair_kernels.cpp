@@ -27,13 +27,12 @@ const std::byte* bytes_of(const double* values) { return reinterpret_cast<const 
 struct BlockInput {
   const std::byte* target = nullptr;
   const std::byte* golden = nullptr;
-  const double* difference = nullptr;
+  const double* difference = nullptr;  // |target - golden| where it is more exact than that of the doubles
   BlockFormat format = BlockFormat::f64;
-  int64_t rows = 0;
 };
 
-BlockInput input_of(const BlockArrays& block, int64_t rows) {
-  return {bytes_of(block.target), bytes_of(block.golden), block.difference, BlockFormat::f64, rows};
+BlockInput input_of(const BlockArrays& block) {
+  return {bytes_of(block.target), bytes_of(block.golden), block.difference, BlockFormat::f64};
 }
 
 enum class Class : uint8_t { finite, nan, positive_infinity, negative_infinity };
@@ -93,8 +92,8 @@ class BlockPass {
     return arrays_;
   }
   BlockInput input() {
-    if (plan_.buffered || !whole_rows()) return input_of(arrays(), rows_);
-    return {target_, golden_, nullptr, plan_.format, rows_};
+    if (plan_.buffered || !whole_rows()) return input_of(arrays());
+    return {target_, golden_, nullptr, plan_.format};
   }
 
   // Equal bytes, all finite: nothing differs and one side's sums are those of both.
@@ -117,12 +116,10 @@ class BlockPass {
 
   // False, and nothing put, when a number is not finite.
   bool run_finite() {
-    const BlockInput block = input();
-    PairBlockSums sides;
-    plan_.kernels->two_sides[static_cast<size_t>(block.format)](block.target, block.golden, rows_, sides);
+    const PairBlockSums sides = measure_sides(input());
     if (!std::isfinite(sides.target.sum) || !std::isfinite(sides.golden.sum)) return false;
     put_sides(sides);
-    measure_errors(block, 0);
+    measure_errors(0);
     if (plan_.scaled) rescale();
     put_own_sides();
     return true;
@@ -132,14 +129,21 @@ class BlockPass {
   void run_masked() {
     arrays();
     const int64_t replaced = mask();
-    const BlockInput block = input_of(arrays_, rows_);
-    PairBlockSums sides;
-    plan_.kernels->two_sides[0](block.target, block.golden, rows_, sides);
-    put_sides(sides);
-    measure_errors(block, replaced);
+    put_sides(measure_sides(input_of(arrays_)));
+    measure_errors(replaced);
     if (plan_.scaled) rescale();
     put_own_side(own_target_, sums_.target);
     put_own_side(own_golden_, sums_.golden);
+  }
+
+  // The sums of both sides; leaves errors and sizes for measure_errors.
+  PairBlockSums measure_sides(const BlockInput& block) {
+    PairBlockSums sides;
+    plan_.kernels->two_sides[static_cast<size_t>(block.format)](block.target, block.golden, rows_, sides,
+                                                                error_, size_);
+    if (block.difference != nullptr)
+      std::copy_n(block.difference, static_cast<size_t>(rows_ * kRowNumbers), error_);
+    return sides;
   }
 
   // Counts the classes, keeps each side's own finite numbers apart and replaces what is not finite. Returns
@@ -177,31 +181,25 @@ class BlockPass {
     sums_.squares_golden = sides.golden.squares;
   }
 
-  void measure_errors(const BlockInput& block, int64_t replaced) {
+  void measure_errors(int64_t replaced) {
+    const ErrorFunction measure =
+        plan_.kernels->errors[static_cast<size_t>(plan_.errors)][plan_.groups / kGroupRelative];
     ErrorBlock errors;
-    error_function(block)(block.target, block.golden, block.difference, rows_, plan_.ulp, errors);
-    if (std::isinf(errors.max_abs)) measure_overflowing(errors);
-    put_errors(errors, replaced);
-  }
-
-  ErrorFunction error_function(const BlockInput& block) const {
-    const uint32_t groups = plan_.groups / kGroupRelative;
-    return block.difference != nullptr ? plan_.kernels->errors_given[groups]
-                                       : plan_.kernels->errors[static_cast<size_t>(block.format)][groups];
-  }
-
-  // Two numbers of opposite sign whose difference is beyond the largest double: what depends on ratios is
-  // measured at a quarter of their size, the absolute error stays infinite.
-  void measure_overflowing(ErrorBlock& errors) {
+    measure(error_, size_, rows_, plan_.ulp, errors);
+    if (!std::isinf(errors.max_abs)) {
+      put_errors(errors, replaced);
+      return;
+    }
+    // Two numbers of opposite sign whose difference is beyond the largest double: what depends on ratios is
+    // measured at a quarter of their size, the absolute error stays infinite.
     const ErrorBlock plain = errors;
     quarter_overflowing(arrays(), rows_, quarters_);
-    const BlockArrays smaller = {quarters_.target, quarters_.golden, nullptr};
-    const BlockInput block = input_of(smaller, rows_);
-    error_function(block)(block.target, block.golden, nullptr, rows_, plan_.ulp, errors);
+    measure_sides(input_of({quarters_.target, quarters_.golden, nullptr}));
+    measure(error_, size_, rows_, plan_.ulp, errors);
     errors.sum_abs = plain.sum_abs;
     errors.sum_squares = plain.sum_squares;
     errors.max_abs = plain.max_abs;
-    ratios_ = smaller;
+    put_errors(errors, replaced);
   }
 
   void put_errors(const ErrorBlock& errors, int64_t replaced) {
@@ -231,30 +229,33 @@ class BlockPass {
         errors.max_abs > 0 && (before_.max_abs_index < 0 || errors.max_abs > before_.max_abs_err);
     const bool relative =
         errors.max_rel > 0 && (before_.max_rel_index < 0 || errors.max_rel > before_.max_rel_err);
-    if (!first && !largest && !relative) return;
-    const BlockArrays& block = arrays();
-    if (first) put_first_unequal(block);
+    if (first) put_first_unequal();
     if (largest) {
-      int64_t i = 0;
-      while (i + 1 < numbers_ && !(block.error(i) == errors.max_abs)) ++i;
+      const BlockArrays& block = arrays();
+      const bool overflow = std::isinf(errors.max_abs);
+      const int64_t i = first_number(
+          [&](int64_t k) { return overflow ? std::isinf(block.error(k)) : error_[k] == errors.max_abs; });
       sums_.max_abs_err = errors.max_abs;
       sums_.max_abs_index = index_of(i);
       sums_.max_abs_target = block.target[i];
       sums_.max_abs_golden = block.golden[i];
     }
     if (!relative) return;
-    const BlockArrays& ratios = ratios_.target != nullptr ? ratios_ : block;
-    int64_t i = 0;
-    while (i + 1 < numbers_ &&
-           !(ratios.golden[i] != 0 && ratios.error(i) / std::fabs(ratios.golden[i]) == errors.max_rel))
-      ++i;
     sums_.max_rel_err = errors.max_rel;
-    sums_.max_rel_index = index_of(i);
+    sums_.max_rel_index = index_of(
+        first_number([&](int64_t k) { return size_[k] != 0 && error_[k] / size_[k] == errors.max_rel; }));
   }
 
-  void put_first_unequal(const BlockArrays& block) {
+  // The first number of the block that is so; numbers_ when there is none.
+  template <class Predicate>
+  int64_t first_number(Predicate is_so) const {
     int64_t i = 0;
-    while (i < numbers_ && !(block.error(i) > 0)) ++i;
+    while (i < numbers_ && !is_so(i)) ++i;
+    return i;
+  }
+
+  void put_first_unequal() {
+    const int64_t i = first_number([this](int64_t k) { return error_[k] > 0; });
     const int64_t finite = i < numbers_ ? index_of(i) : -1;
     const int64_t other = sums_.first_mismatch_index;
     sums_.first_unequal_index = finite < 0 ? other : other < 0 ? finite : std::min(finite, other);
@@ -326,8 +327,10 @@ class BlockPass {
   const PairSums& before_;
   PairSums sums_;
   PairBlockSums sides_;
-  BlockArrays arrays_, ratios_;
+  BlockArrays arrays_;
   BlockBuffers buffers_, quarters_;
+  alignas(64) double error_[kBlockNumbers];
+  alignas(64) double size_[kBlockNumbers];
   alignas(64) double own_target_[kBlockNumbers];
   alignas(64) double own_golden_[kBlockNumbers];
 };

@@ -37,8 +37,17 @@ bool is_64_bit_integer(DType t) { return t == DType::i64 || t == DType::u64; }
 // judgement; float64 as float32).
 UlpRule ulp_rule(DType target) {
   const bool wide = target == DType::f32 || target == DType::c64 || is_64_bit_float(target);
-  return {detail::power_of_two(least_exponent(target)), detail::power_of_two(mantissa_bits(target) - 1),
+  const int mantissa = mantissa_bits(target);
+  return {detail::power_of_two(least_exponent(target)), mantissa, detail::power_of_two(mantissa - 1),
           wide ? 32.0 : 1.0};
+}
+
+ErrorKind error_kind(DType target, DType golden) {
+  if (is_64_bit_float(target) || is_64_bit_float(golden)) return ErrorKind::wide;
+  if (target != golden) return ErrorKind::all;
+  if (target == DType::f16 || target == DType::c32) return ErrorKind::down_to_3;
+  if (target == DType::bf16) return ErrorKind::down_to_2;
+  return is_floating(target) && bits(target) == 8 ? ErrorKind::none : ErrorKind::all;
 }
 
 }  // namespace
@@ -60,6 +69,7 @@ Result<PairPlan> make_pair_plan(DType target, DType golden, uint32_t groups) {
   plan.format = plan.buffered ? BlockFormat::f64 : *format_of(target);
   plan.exact = is_64_bit_integer(target) || is_64_bit_integer(golden);
   plan.scaled = is_64_bit_float(target) || is_64_bit_float(golden);
+  plan.errors = error_kind(target, golden);
   plan.ulp = ulp_rule(target);
   return plan;
 }

@@ -11,6 +11,7 @@
 namespace ulpscope {
 
 struct BlockKernels;
+enum class ErrorKind : int32_t;
 
 // How the block kernels read a side: its own bytes, or doubles that were widened into a buffer.
 enum class BlockFormat : int32_t { f64, f32, bf16, f16 };
@@ -19,7 +20,8 @@ enum class BlockFormat : int32_t { f64, f32, bf16, f16 };
 // least_exponent.
 struct UlpRule {
   double least_power = 0;  // 2^least_exponent
-  double scale = 0;        // 2^(mantissa_bits - 1); the rest of the factor is 2^(1 - E)
+  int32_t mantissa_bits = 0;
+  double scale = 0;  // 2^(mantissa_bits - 1)
   double threshold = 0;
 };
 
@@ -32,6 +34,7 @@ struct PairPlan {
   bool buffered = true;
   bool exact = false;   // a 64-bit integer is involved: differences are taken exactly
   bool scaled = false;  // a 64-bit float is involved: squares can leave the range of double
+  ErrorKind errors{};
   UlpRule ulp;
 };
 
