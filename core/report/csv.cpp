@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "report/json_text.hpp"
@@ -76,15 +78,35 @@ void append_shape_cell(std::string& out, const RowSide& side) {
   out += ',';
 }
 
-void append_metric_cell(std::string& out, const std::optional<double>& value) {
-  if (value) {
-    if (*value - *value == 0)  // finite
-      append_finite(out, *value);
-    else
-      append_number(out, *value);
+// Numbers of a row. The two sides often recorded the same number: its text is then taken from the cell
+// before.
+class NumberCells {
+ public:
+  explicit NumberCells(std::string& out) : out_(out) {}
+  void append(const std::optional<double>& value) {
+    if (value) append_value(*value);
+    out_ += ',';
   }
-  out += ',';
-}
+
+ private:
+  void append_value(double value) {
+    const auto bits = std::bit_cast<uint64_t>(value);
+    const size_t begin = out_.size();
+    if (length_ > 0 && bits == bits_)
+      out_.append(out_, begin_, length_);
+    else if (std::isfinite(value))
+      append_finite(out_, value);
+    else
+      append_number(out_, value);
+    bits_ = bits;
+    begin_ = begin;
+    length_ = out_.size() - begin;
+  }
+
+  std::string& out_;
+  uint64_t bits_ = 0;
+  size_t begin_ = 0, length_ = 0;  // of the last number in out_
+};
 
 void append_row(std::string& out, const RowView& row) {
   append_number_cell(out, row.step);
@@ -102,7 +124,8 @@ void append_row(std::string& out, const RowView& row) {
   out.append(to_text(row.judged)).append(",");
   if (row.cause != Cause::none) out += to_text(row.cause);
   out.append(",").append(to_text(row.verdict)).append(",");
-  for (const std::optional<double>& value : row.metrics) append_metric_cell(out, value);
+  NumberCells numbers(out);
+  for (const std::optional<double>& value : row.metrics) numbers.append(value);
   append_csv_cell(out, row.message);
   out += kLineEnd;
 }

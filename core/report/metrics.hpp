@@ -3,6 +3,7 @@
 // table_view.cpp; formulas live with the kernels and with the statistics.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -18,8 +19,12 @@ struct RowNumbers {
   const StatisticsComparison* statistics = nullptr;
 };
 
+// Which rows a metric can exist for: reports skip the others without a call.
+enum class MetricSource : uint8_t { elements, statistics, either };
+
 struct MetricColumn {
   std::string_view name;
+  MetricSource source;
   std::optional<double> (*read)(const RowNumbers& numbers);
 };
 

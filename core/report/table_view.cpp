@@ -125,8 +125,10 @@ void TableView::read_metrics(const ResultRow& row, RowView& view) const {
     statistics = compared_statistics(table_, row.pair);
   if (statistics) numbers.statistics = &*statistics;
   const std::span<const MetricColumn> columns = metric_columns();
+  const MetricSource other = numbers.data != nullptr ? MetricSource::statistics : MetricSource::elements;
   if (numbers.data != nullptr || numbers.statistics != nullptr)
-    for (size_t i = 0; i < columns.size(); ++i) view.metrics[i] = columns[i].read(numbers);
+    for (size_t i = 0; i < columns.size(); ++i)
+      if (columns[i].source != other) view.metrics[i] = columns[i].read(numbers);
   if (row.judgement_metrics < 0) return;
   const std::vector<ulpscope_metric>& values =
       table_.judgement_metrics[static_cast<size_t>(row.judgement_metrics)].values;
