@@ -4,7 +4,7 @@
 
 #include <ulpscope/plugin.hpp>
 
-#include <doctest.h>
+#include <doctest/doctest.h>
 
 #include <deque>
 #include <memory>

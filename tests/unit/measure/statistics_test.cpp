@@ -1,6 +1,6 @@
 #include "measure/statistics.hpp"
 
-#include <doctest.h>
+#include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>

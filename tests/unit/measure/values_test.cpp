@@ -1,6 +1,6 @@
 #include "measure/values.hpp"
 
-#include <doctest.h>
+#include <doctest/doctest.h>
 
 namespace ulpscope {
 namespace {
