@@ -209,6 +209,10 @@ Result<ParsedOptions> parse_options(const std::vector<OptionSpec>& specs,
       values.emplace_back();
       continue;
     }
+    // Boost takes the next word whatever it is; a word that names an option was not meant as a value.
+    if (!option.value.empty() && option.value.front().substr(0, 2) == "--" &&
+        find_option(specs, option.value.front()) != nullptr)
+      return Error{Code::usage, "option '--" + with_dashes(spec->name) + "' needs a value"};
     const bool once = spec->kind == OptionKind::value || spec->kind == OptionKind::optional;
     if (once && !values.empty())
       return Error{Code::usage, "option '--" + with_dashes(spec->name) + "' is given twice"};

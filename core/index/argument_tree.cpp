@@ -45,8 +45,10 @@ class TreeReader {
         if (!descend(std::to_string(i), value[i], depth)) return false;
       return true;
     }
-    if (!value.IsObject()) return true;  // bare scalars occur only in descriptions (P2POp): no argument of their own
-    if (const auto tensor = value.FindMember("tensor"); tensor != value.MemberEnd() && tensor->value.IsInt64()) {
+    if (!value.IsObject())
+      return true;  // bare scalars occur only in descriptions (P2POp): no argument of their own
+    if (const auto tensor = value.FindMember("tensor");
+        tensor != value.MemberEnd() && tensor->value.IsInt64()) {
       items_.push_back({role_, path_, tensor->value.GetInt64(), "", ""});
       return true;
     }
@@ -89,7 +91,8 @@ class TreeReader {
 Result<ArgumentTree> read_argument_tree(std::string_view text) {
   ArgumentTree tree;
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseFullPrecisionFlag | rapidjson::kParseIterativeFlag>(text.data(), text.size());
+  document.Parse<rapidjson::kParseFullPrecisionFlag | rapidjson::kParseIterativeFlag>(text.data(),
+                                                                                      text.size());
   if (document.HasParseError())
     return Error{Code::format, "attributes: not JSON at byte " + std::to_string(document.GetErrorOffset())};
   if (!document.IsObject()) return tree;

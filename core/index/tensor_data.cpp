@@ -17,7 +17,8 @@ Result<Place> find_place(const DumpIndex& index, const TensorRow& row) {
   if (place.kind == ULPSCOPE_DATA_LATER) {
     ULPSCOPE_ASSIGN(const ulpscope_data_ref ref, index.source().locate(row.data_token));
     place = {ref.kind, to_view(ref.file), ref.offset, ref.size, ref.token};
-    if (ref.kind == ULPSCOPE_DATA_LATER) return Error{Code::internal, "the source answers 'later' for late data"};
+    if (ref.kind == ULPSCOPE_DATA_LATER)
+      return Error{Code::internal, "the source answers 'later' for late data"};
   }
   return place;
 }
@@ -32,7 +33,8 @@ Result<TensorData> TensorData::open(const DumpIndex& index, TensorId tensor) {
   const int64_t count = index.element_count(tensor);
   uint64_t expected = 0;
   if (row.dtype != DType::none &&
-      (count < 0 || __builtin_mul_overflow(static_cast<uint64_t>(count), uint64_t{ulpscope::size_bytes(row.dtype)}, &expected)))
+      (count < 0 || __builtin_mul_overflow(static_cast<uint64_t>(count),
+                                           uint64_t{ulpscope::size_bytes(row.dtype)}, &expected)))
     return Error{Code::format, "the shape is too large"};
   if (place.kind == ULPSCOPE_DATA_STREAM) {
     ULPSCOPE_ASSIGN(data.stream_, index.source().open_stream(place.token));
@@ -57,7 +59,8 @@ Result<TensorData> TensorData::open(const DumpIndex& index, TensorId tensor) {
 }
 
 Status TensorData::read(uint64_t offset, std::span<std::byte> dst) {
-  if (offset > size_ || dst.size() > size_ - offset) return Error{Code::internal, name_ + ": read past the tensor"};
+  if (offset > size_ || dst.size() > size_ - offset)
+    return Error{Code::internal, name_ + ": read past the tensor"};
   if (file_) return file_->read_exact(base_ + offset, dst);
   if (offset != position_) return Error{Code::internal, name_ + ": a stream is read in order"};
   while (!dst.empty()) {

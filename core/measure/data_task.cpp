@@ -36,6 +36,13 @@ DetailScale detail_scale(const DataPair& pair, const PairSums& sums) {
   return {u, l2norm(sums.golden).value_or(0) / std::sqrt(count)};
 }
 
+// Zeroes what lies behind the first valid elements of a chunk.
+void blank_padding(std::span<std::byte> chunk, int64_t valid, uint64_t element_size) {
+  const uint64_t keep = static_cast<uint64_t>(std::max<int64_t>(valid, 0)) * element_size;
+  if (keep < chunk.size())
+    std::fill(chunk.begin() + static_cast<std::ptrdiff_t>(keep), chunk.end(), std::byte{0});
+}
+
 // The checks that run over the bytes of one tile of one side.
 struct TileDigest {
   uint32_t crc32 = 0;
@@ -209,14 +216,19 @@ class Pass {
         return std::move(read).error().within("target");
       if (auto read = open.golden.read(static_cast<uint64_t>(at) * golden_size, golden); !read.ok())
         return std::move(read).error().within("golden");
+      // Digests are of the bytes as stored: they are held against the checksum of the file.
+      if (!open.detail) {
+        target_digest.add(target);
+        golden_digest.add(golden);
+      }
+      blank_padding(target, pair.valid_target - at, target_size);
+      blank_padding(golden, pair.valid_golden - at, golden_size);
       if (open.detail) {
         open.detail->run(target.data(), golden.data(), n, at, *out.detail);
         continue;
       }
       open.kernel.run(target.data(), golden.data(), n, at, out.sums);
       if (out.peer) out.peer->add(pair.target.dtype, target.data(), pair.golden.dtype, golden.data(), n);
-      target_digest.add(target);
-      golden_digest.add(golden);
     }
     out.target = target_digest.finish();
     out.golden = golden_digest.finish();

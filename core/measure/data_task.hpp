@@ -23,7 +23,9 @@ constexpr int64_t kTileElements = int64_t{1} << 20;
 struct DataPair {
   int64_t row = 0;  // of the table
   SideShape target, golden;
-  int64_t count = 0;        // elements of each side
+  int64_t count = 0;  // elements of each side
+  // Leading elements that count; those behind are padding and read as zero on that side.
+  int64_t valid_target = 0, valid_golden = 0;
   uint64_t size_bytes = 0;  // both sides
 };
 

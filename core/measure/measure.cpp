@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "measure/data_task.hpp"
+#include "measure/padding.hpp"
 
 namespace ulpscope {
 namespace {
@@ -144,6 +145,33 @@ class Planner {
     if (row.mode == Mode::data) plan_data(number);
   }
 
+  // Finds the rows of an output that do not count; false when that cannot be told.
+  bool limit_to_valid(ResultRow& row, DataPair& pair) {
+    const auto limit = [&](const DumpIndex& index, ItemId item, int64_t& valid) -> Status {
+      ULPSCOPE_ASSIGN(const std::optional<int64_t> rows, valid_rows(index, item));
+      if (!rows) return {};
+      const int64_t all_rows = index.shape_of(index.items()[item].tensor)[0];
+      valid = pair.count / all_rows * *rows;
+      if (row.message.empty())
+        add_message(row, "rows from " + std::to_string(*rows) + " on are padding and not compared");
+      return {};
+    };
+    const Status target = limit(target_, row.pair.target, pair.valid_target);
+    const Status golden = limit(golden_, row.pair.golden, pair.valid_golden);
+    if (target.ok() && golden.ok()) return true;
+    refuse(row, target.ok() ? golden.error() : target.error());
+    return false;
+  }
+
+  // The pair cannot be measured, although it should be.
+  void refuse(ResultRow& row, const Error& error) {
+    row.mode = Mode::none;
+    row.absent = Absent::bad;
+    row.unreadable = true;
+    add_message(row, error.message);
+    diagnostics_.add(Severity::error, error, row_name(row));
+  }
+
   std::string row_name(const ResultRow& row) const {
     return std::string(target_.text(target_.ops()[target_.items()[row.pair.target].op].name)) + " " +
            target_.item_name(row.pair.target);
@@ -158,27 +186,21 @@ class Planner {
     auto golden =
         side_shape(golden_, row.pair.golden, merge != nullptr && !merge->target_side ? merge : nullptr);
     if (!target.ok() || !golden.ok()) {
-      const Error& error = target.ok() ? golden.error() : target.error();
-      row.mode = Mode::none;
-      row.absent = Absent::bad;
-      row.unreadable = true;
-      add_message(row, error.message);
-      diagnostics_.add(Severity::error, error, row_name(row));
+      refuse(row, target.ok() ? golden.error() : target.error());
       return;
     }
     if (target->shape != golden->shape) {
       if (squeezed(target->shape) != squeezed(golden->shape)) return;  // no metrics: judged by the shapes
       row.squeezed = true;
     }
-    DataPair pair{number, std::move(target).value(), std::move(golden).value(), 0, 0};
+    DataPair pair{number, std::move(target).value(), std::move(golden).value()};
     pair.count = pair.target.element_count();
     if (pair.count < 0) {
-      row.mode = Mode::none;
-      row.absent = Absent::bad;
-      row.unreadable = true;
-      add_message(row, "the shape is too large");
+      refuse(row, {Code::format, "the shape is too large"});
       return;
     }
+    pair.valid_target = pair.valid_golden = pair.count;
+    if (merge == nullptr && !limit_to_valid(row, pair)) return;
     pair.size_bytes =
         static_cast<uint64_t>(pair.count) * (size_bytes(pair.target.dtype) + size_bytes(pair.golden.dtype));
     pairs_.push_back(std::move(pair));

@@ -33,7 +33,7 @@ class PeerCases(OverflowTest):
     def test_before_communication_it_names_the_op_of_the_rank_that_fed_the_collective(self):
         run = self.overflow(1, self.case("comm"))
         self.assertEqual(self.found(), [(1, "Torch.matmul.0.forward", "output.0", "nan", "certain")])
-        self.assertEqual(self.result["findings"][0]["where"], "File model.py, line 10, in forward, ")
+        self.assertEqual(self.result["findings"][0]["where"], "File model.py, line 10, in forward, y = matmul(x)")
         self.assertIn("NaN  Torch.matmul.0.forward output.0   step 0  rank 1\n    inputs are finite\n", run.out)
 
     def test_nested_outputs_count(self):

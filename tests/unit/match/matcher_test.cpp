@@ -99,7 +99,7 @@ TEST_CASE("random edits: every op and item stands in one row, and the pairs do n
     CAPTURE(round);
     std::vector<Call> calls = random_calls(random, 5 + random() % 60);
     std::vector<Call> edited = calls;
-    for (unsigned edit = random() % 6; edit > 0; --edit) {
+    for (auto edit = random() % 6; edit > 0; --edit) {
       const size_t at = random() % edited.size();
       if (random() % 2 == 0 && edited.size() > 1)
         edited.erase(edited.begin() + static_cast<std::ptrdiff_t>(at));
