@@ -116,7 +116,7 @@ Status read_metrics(const ParsedOptions& options, MeasureOptions& measure) {
   for (const std::string_view word : split(list, ',')) {
     if (word == "all") {
       measure.groups |= kGroupRelative | kGroupUlp;
-      measure.detail_for_all = true;
+      measure.groups_for_large = measure.detail_for_all = true;
       continue;
     }
     if (word.substr(0, 9) == "abs_err_p") {
@@ -127,6 +127,7 @@ Status read_metrics(const ParsedOptions& options, MeasureOptions& measure) {
         std::find_if(std::begin(kGroups), std::end(kGroups), [&](const auto& g) { return g.first == word; });
     if (found != std::end(kGroups)) {
       measure.groups |= found->second;
+      measure.groups_for_large = true;
       continue;
     }
     std::vector<std::string> known;
@@ -228,7 +229,8 @@ Result<CompareRequest> read_compare_request(const ParsedOptions& options, const 
   ULPSCOPE_TRY(read_report(options, version, request));
   request.identity = request.source_options + "|" + request.target_source + "|" + request.golden_source +
                      "|" + request.filter.name_glob + "|" + options.text_or("data", "") + "|" +
-                     std::to_string(request.measure.groups) + (request.measure.peer_metrics ? "|peer" : "");
+                     std::to_string(request.measure.groups) + (request.measure.groups_for_large ? "+" : "") +
+                     (request.measure.peer_metrics ? "|peer" : "");
   for (const char* name :
        {"data_mapping", "cell_mapping", "api_mapping", "layer_mapping", "mapping", "backend"})
     request.identity += "|" + options.text_or(name, "");

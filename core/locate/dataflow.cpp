@@ -65,6 +65,7 @@ DataFlow::DataFlow(const DumpIndex& index, const ContentKeys& hashes)
 
 void DataFlow::link_group(const DumpIndex& index, const ContentKeys& hashes, const StepRank& group) {
   std::unordered_map<ContentKey, ItemId, KeyHash> by_content, by_record;
+  by_record.reserve(group.ops.size() * 2);
   std::unordered_map<TextId, ItemId> by_name;
   const auto hash_of = [&](ItemId item) { return hashes.empty() ? ContentKey() : hashes[item]; };
   for (const OpId op : group.ops) {

@@ -86,17 +86,19 @@ struct Task {
 
 class Digest {
  public:
-  explicit Digest(bool with_crc) : with_crc_(with_crc) { XXH3_128bits_reset(&state_); }
+  Digest(bool with_hash, bool with_crc) : with_hash_(with_hash), with_crc_(with_crc) {
+    XXH3_128bits_reset(&state_);
+  }
   void add(std::span<const std::byte> bytes) {
     if (with_crc_) crc_ = libdeflate_crc32(crc_, bytes.data(), bytes.size());
-    XXH3_128bits_update(&state_, bytes.data(), bytes.size());
+    if (with_hash_) XXH3_128bits_update(&state_, bytes.data(), bytes.size());
     bytes_ += bytes.size();
   }
   TileDigest finish() const { return {crc_, XXH3_128bits_digest(&state_), bytes_}; }
 
  private:
   XXH3_state_t state_;
-  bool with_crc_;
+  bool with_hash_, with_crc_;
   uint32_t crc_ = 0;
   uint64_t bytes_ = 0;
 };
@@ -177,9 +179,20 @@ class Pass {
     }
   }
 
+  uint32_t groups_of(const DataPair& pair) const {
+    return options_.detail || options_.groups_for_large || pair.count <= kTileElements ? options_.groups
+                                                                                       : kGroupDefault;
+  }
+
+  // Whether the second pass measures the sums again, with the groups that the first one left out.
+  bool sums_again(const DataPair& pair) const {
+    return options_.detail && !options_.groups_for_large && pair.count > kTileElements &&
+           options_.groups != kGroupDefault;
+  }
+
   Result<OpenPair> open(const DataPair& pair) const {
     ULPSCOPE_ASSIGN(PairKernel kernel, PairKernel::choose(kernel_dtype(pair.target.dtype),
-                                                          kernel_dtype(pair.golden.dtype), options_.groups));
+                                                          kernel_dtype(pair.golden.dtype), groups_of(pair)));
     std::optional<DetailKernel> detail;
     if (options_.detail) {
       const DataMetrics* first = sink_.first_pass(pair.row);
@@ -205,8 +218,9 @@ class Pass {
     const auto chunk = static_cast<int64_t>(std::max<uint64_t>(wanted, ULPSCOPE_BLOCK));
     buffers.target.resize(std::max(buffers.target.size(), static_cast<size_t>(chunk) * target_size));
     buffers.golden.resize(std::max(buffers.golden.size(), static_cast<size_t>(chunk) * golden_size));
-    Digest target_digest(open.target.stated_crc32().has_value()),
-        golden_digest(open.golden.stated_crc32().has_value());
+    Digest target_digest(pair.hash_target, open.target.stated_crc32().has_value()),
+        golden_digest(pair.hash_golden, open.golden.stated_crc32().has_value());
+    const bool again = sums_again(pair);
     for (int64_t done = 0; done < count; done += chunk) {
       if (cancel_.requested()) return Error{Code::cancelled, "cancelled"};
       const int64_t n = std::min(chunk, count - done), at = first + done;
@@ -225,6 +239,7 @@ class Pass {
       blank_padding(golden, pair.valid_golden - at, golden_size);
       if (open.detail) {
         open.detail->run(target.data(), golden.data(), n, at, *out.detail);
+        if (again) open.kernel.run(target.data(), golden.data(), n, at, out.sums);
         continue;
       }
       open.kernel.run(target.data(), golden.data(), n, at, out.sums);
@@ -244,28 +259,37 @@ class Pass {
     return result;
   }
 
-  DataMetrics merged(const OpenPair& open, std::vector<TileResult>& tiles, int64_t row) const {
+  static PairSums merged_sums(const std::vector<TileResult>& tiles) {
+    PairSums sums = tiles[0].sums;
+    for (size_t i = 1; i < tiles.size(); ++i) sums.merge(tiles[i].sums);
+    return sums;
+  }
+
+  DataMetrics merged(const OpenPair& open, std::vector<TileResult>& tiles, const DataPair& pair) const {
     DataMetrics metrics;
     if (options_.detail) {
-      metrics = *sink_.first_pass(row);
+      metrics = *sink_.first_pass(pair.row);
       metrics.detail = std::move(tiles[0].detail);
       for (size_t i = 1; i < tiles.size(); ++i) metrics.detail->merge(*tiles[i].detail);
+      if (sums_again(pair)) metrics.sums = merged_sums(tiles);
       return metrics;
     }
-    metrics.sums = tiles[0].sums;
+    metrics.sums = merged_sums(tiles);
     metrics.peer = std::move(tiles[0].peer);
-    for (size_t i = 1; i < tiles.size(); ++i) {
-      metrics.sums.merge(tiles[i].sums);
-      if (metrics.peer) metrics.peer->merge(*tiles[i].peer);
-    }
+    if (metrics.peer)
+      for (size_t i = 1; i < tiles.size(); ++i) metrics.peer->merge(*tiles[i].peer);
     const TileDigest target = combined(tiles, &TileResult::target),
                      golden = combined(tiles, &TileResult::golden);
     metrics.crc_mismatch_target = open.target.stated_crc32().value_or(target.crc32) != target.crc32;
     metrics.crc_mismatch_golden = open.golden.stated_crc32().value_or(golden.crc32) != golden.crc32;
-    metrics.hash_target[0] = target.hash.low64;
-    metrics.hash_target[1] = target.hash.high64;
-    metrics.hash_golden[0] = golden.hash.low64;
-    metrics.hash_golden[1] = golden.hash.high64;
+    if (pair.hash_target) {
+      metrics.hash_target[0] = target.hash.low64;
+      metrics.hash_target[1] = target.hash.high64;
+    }
+    if (pair.hash_golden) {
+      metrics.hash_golden[0] = golden.hash.low64;
+      metrics.hash_golden[1] = golden.hash.high64;
+    }
     return metrics;
   }
 
@@ -293,7 +317,7 @@ class Pass {
     } else {
       std::vector<TileResult> tiles;
       if (const Status done = measure_whole(*opened, pair, buffers, tiles); done.ok())
-        sink_.finished(pair.row, merged(*opened, tiles, pair.row));
+        sink_.finished(pair.row, merged(*opened, tiles, pair));
       else
         report(pair, done.error());
     }
@@ -349,7 +373,7 @@ class Pass {
     if (large.error)
       report(pair, *large.error);
     else
-      sink_.finished(pair.row, merged(*large.open, large.tiles, pair.row));
+      sink_.finished(pair.row, merged(*large.open, large.tiles, pair));
     sink_.advanced(1, 0);
     large.open.reset();
     large.tiles.clear();

@@ -26,12 +26,17 @@ struct DataPair {
   int64_t count = 0;  // elements of each side
   // Leading elements that count; those behind are padding and read as zero on that side.
   int64_t valid_target = 0, valid_golden = 0;
+  // Whether the content of a side is hashed, for the data flow.
+  bool hash_target = true, hash_golden = true;
   uint64_t size_bytes = 0;  // both sides
 };
 
 // Which passes to make over the data pairs.
 struct PassOptions {
+  // MetricGroups. Those beyond the default cost divisions: pairs of more than one tile get them in the second
+  // pass, unless groups_for_large asks for them in the first one.
   uint32_t groups = kGroupDefault;
+  bool groups_for_large = false;
   bool peer_metrics = false;
   bool detail = false;  // the second pass: histogram, worst elements
   uint64_t memory_limit_bytes = 0;

@@ -203,7 +203,19 @@ class Planner {
     if (merge == nullptr && !limit_to_valid(row, pair)) return;
     pair.size_bytes =
         static_cast<uint64_t>(pair.count) * (size_bytes(pair.target.dtype) + size_bytes(pair.golden.dtype));
+    pair.hash_target = wants_hash(target_, pair.target);
+    pair.hash_golden = wants_hash(golden_, pair.golden);
     pairs_.push_back(std::move(pair));
+  }
+
+  // The data flow is found by content. Files alone have none; and what a record says of a large tensor (its
+  // digest, or all four statistics) tells it from others as well as a hash of its bytes.
+  static bool wants_hash(const DumpIndex& index, const SideShape& side) {
+    if (index.source_name() == "tensor_files") return false;
+    const TensorRow& tensor = index.tensors()[side.parts.front()];
+    constexpr uint32_t kAll = ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN | ULPSCOPE_STAT_MEAN | ULPSCOPE_STAT_L2;
+    const bool recorded = tensor.digest != 0 || (tensor.stats.present & kAll) == kAll;
+    return !recorded || side.element_count() <= kTileElements;
   }
 
   ResultTable& table_;
@@ -282,7 +294,8 @@ Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& po
   }
   if (listener != nullptr) listener->planned(static_cast<int64_t>(open_pairs.size()), bytes);
 
-  PassOptions pass{options.groups, options.peer_metrics, false, options.memory_limit_bytes};
+  PassOptions pass{options.groups, options.groups_for_large, options.peer_metrics, false,
+                   options.memory_limit_bytes};
   run_pass(*table.target, *table.golden, open_pairs, pass, pool, cancel, collector);
   if (cancel.requested()) return Error{Code::cancelled, "cancelled"};
   collector.diagnose_failures();

@@ -19,6 +19,7 @@ namespace ulpscope {
 struct MeasureOptions {
   DataChoice data = DataChoice::best;
   uint32_t groups = kGroupDefault;  // MetricGroups to compute
+  bool groups_for_large = false;    // also in the first pass over tensors of more than one tile
   bool detail_for_all = false;      // second pass for pairs that pass too
   bool peer_metrics = false;        // numbers for --columns msprobe
   uint64_t memory_limit_bytes = 0;  // cap of all read buffers together; 0: the default
