@@ -1,5 +1,5 @@
-// Reads the argument tree of an op (attributes_json of the framework family) into items in call order: tensors by their
-// number, other arguments by type and value. Used by the index only.
+// Reads the argument tree of an op (attributes_json of the framework family) into items in call order:
+// tensors by their number, other arguments by type and value. Used by the index only.
 #pragma once
 
 #include <ulpscope/types.hpp>
@@ -20,9 +20,9 @@ struct ArgumentItem {
   std::string type, value;
 };
 
-// Whether text is an argument tree: an object whose members are all of "input", "kwarg", "output", "parameter".
-// Empty containers give no item; null gives one of type "None". format: not JSON, or nested deeper than 64.
-// A well-formed object of another source gives an empty list and is_tree = false.
+// Whether text is an argument tree: an object whose members are all of "input", "kwarg", "output",
+// "parameter". Empty containers give no item; null gives one of type "None". format: not JSON, or nested
+// deeper than 64. A well-formed object of another source gives an empty list and is_tree = false.
 struct ArgumentTree {
   bool is_tree = false;
   std::vector<ArgumentItem> items;

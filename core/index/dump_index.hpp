@@ -1,5 +1,6 @@
-// What a dump holds, as immutable tables in execution order: ops, their tensors, and their items. An item is what compare
-// makes a row of: a tensor, or an argument that is not one. Built by scanning a source; opens no tensor data.
+// What a dump holds, as immutable tables in execution order: ops, their tensors, and their items. An item is
+// what compare makes a row of: a tensor, or an argument that is not one. Built by scanning a source; opens no
+// tensor data.
 #pragma once
 
 #include <ulpscope/types.hpp>
@@ -71,8 +72,8 @@ struct ScanFilter {
 
 class DumpIndex {
  public:
-  // Scans the source to its end. Records that the filter leaves out are not kept; a parent left out becomes the nearest
-  // kept ancestor. Errors are those of the scan; what the source diagnoses goes to diagnostics.
+  // Scans the source to its end. Records that the filter leaves out are not kept; a parent left out becomes
+  // the nearest kept ancestor. Errors are those of the scan; what the source diagnoses goes to diagnostics.
   static Result<DumpIndex> build(SourceHandle source, const ScanFilter& filter, Diagnostics& diagnostics,
                                  const Cancel& cancel);
 
@@ -90,7 +91,8 @@ class DumpIndex {
   std::span<const int64_t> shape_of(TensorId tensor) const { return shapes_.shape(tensors_[tensor].shape); }
   // Product of the dimensions; -1 when it does not fit.
   int64_t element_count(TensorId tensor) const;
-  // "input.0", "input.mask", "output.0.logits", "parameter.weight", "gradient.bias"; the role alone for an empty path.
+  // "input.0", "input.mask", "output.0.logits", "parameter.weight", "gradient.bias"; the role alone for an
+  // empty path.
   std::string item_name(ItemId item) const;
 
   const SourceHandle& source() const { return source_; }

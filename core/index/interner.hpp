@@ -1,5 +1,5 @@
-// Stores each distinct text and each distinct shape of a dump once and hands out small ids. Used while an index is built;
-// read-only afterwards. One thread while adding; any thread while reading.
+// Stores each distinct text and each distinct shape of a dump once and hands out small ids. Used while an
+// index is built; read-only afterwards. One thread while adding; any thread while reading.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The bytes of one tensor, read in pieces: a range of a file, or a stream that a source converts. Used by the measuring
-// and by show and convert. Never holds a tensor whole.
+// The bytes of one tensor, read in pieces: a range of a file, or a stream that a source converts. Used by the
+// measuring and by show and convert. Never holds a tensor whole.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace ulpscope {
 
 class TensorData {
  public:
-  // Finds the bytes of a tensor, asking its source where it must. io/format: no such bytes, or their number is not
-  // shape × dtype. Any thread, as long as the index lives.
+  // Finds the bytes of a tensor, asking its source where it must. io/format: no such bytes, or their number
+  // is not shape × dtype. Any thread, as long as the index lives.
   static Result<TensorData> open(const DumpIndex& index, TensorId tensor);
 
   uint64_t size_bytes() const { return size_; }
