@@ -1,0 +1,257 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "locate/evidence.hpp"
+#include "locate/localise.hpp"
+#include "measure/measure.hpp"
+#include "memory_source.hpp"
+
+namespace ulpscope {
+namespace {
+
+using test::MemoryDump;
+
+// A tensor of 16 float32 elements known by its content alone.
+TensorRecord known(Role role, const std::string& path, const std::string& content) {
+  TensorRecord record;
+  record.role = role;
+  record.path = path;
+  record.dtype = DType::f32;
+  record.shape = {4, 4};
+  record.digest = "crc32:" + content;
+  return record;
+}
+
+// Writes ops of the form: inputs and outputs by content.
+struct Script {
+  MemoryDump dump{"torch_api"};
+  Script& call(const std::string& name, const std::vector<std::string>& inputs, const std::string& output) {
+    dump.op(name);
+    for (size_t i = 0; i < inputs.size(); ++i) dump.tensor(known(Role::input, std::to_string(i), inputs[i]));
+    dump.tensor(known(Role::output, "0", output));
+    return *this;
+  }
+  Script& at(int32_t step, int32_t rank) {
+    dump.at(step, rank);
+    return *this;
+  }
+};
+
+// Three healthy calls of rounding-sensitive operations, so that the runs show themselves as deterministic.
+void add_witnesses(Script& script) {
+  script.call("Torch.softmax.0.forward", {"a0"}, "a1");
+  script.call("Torch.mean.0.forward", {"a1"}, "a2");
+  script.call("Torch.rsqrt.0.forward", {"a2"}, "a3");
+  script.call("Torch.matmul.0.forward", {"a3", "w0"}, "a4");
+}
+
+struct Outcome {
+  DumpIndex target, golden;
+  ResultTable table;
+};
+
+Outcome run(const Script& target, const Script& golden) {
+  Outcome outcome{target.dump.index(), golden.dump.index(), {}};
+  ResultTable& table = outcome.table;
+  table.target = &outcome.target;
+  table.golden = &outcome.golden;
+  table.judgements = {"similarity"};
+  table.judgement_columns.resize(1);
+  auto pairs = match(outcome.target, outcome.golden, {});
+  REQUIRE(pairs.ok());
+  table.pairs = std::move(pairs).value();
+  ThreadPool pool(1);
+  const Cancel never;
+  Diagnostics diagnostics;
+  REQUIRE(measure(table, {}, pool, never, diagnostics, nullptr, nullptr).ok());
+  auto priors = load_priors();
+  REQUIRE(priors.ok());
+  localise(table, {std::move(priors).value(), true});
+  return outcome;
+}
+
+std::string first(const Localisation& found) {
+  if (found.culprits.empty()) return "none";
+  const Culprit& culprit = found.culprits.front();
+  return culprit.kind + " " + culprit.op_name + " " + culprit.tensor + " step " +
+         std::to_string(culprit.step) + " rank " + std::to_string(culprit.rank);
+}
+
+TEST_CASE("localise: equal dumps are identical") {
+  Script script;
+  add_witnesses(script);
+  const Outcome outcome = run(script, script);
+  CHECK(outcome.table.localisation.verdict == "identical");
+  CHECK(outcome.table.localisation.culprits.empty());
+}
+
+TEST_CASE(
+    "localise: the first call with equal inputs and another output is the culprit, what follows inherits") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const bool bad = side == &target;
+    add_witnesses(*side);
+    side->call("Torch.matmul.1.forward", {"a4", "w1"}, bad ? "X5" : "a5");
+    side->call("Torch.softmax.1.forward", {bad ? "X5" : "a5"}, bad ? "X6" : "a6");
+    side->call("Torch.matmul.2.forward", {bad ? "X6" : "a6", "w2"}, bad ? "X7" : "a7");
+  }
+  const Outcome outcome = run(target, golden);
+  const Localisation& found = outcome.table.localisation;
+  CHECK(found.verdict == "compute_fault");
+  REQUIRE(found.culprits.size() == 1);
+  CHECK(first(found) == "compute_fault Torch.matmul.1.forward output.0 step 0 rank 0");
+  CHECK(found.culprits[0].confidence == "certain");
+  CHECK(found.propagated == 4);
+}
+
+TEST_CASE("localise: an input that no call produced is the fault, however many calls read it") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const std::string table = side == &target ? "T" : "t";
+    const std::string mark = side == &target ? "X" : "a";
+    add_witnesses(*side);
+    side->call("Torch.mul.0.forward", {"a4", table}, mark + "5");
+    side->call("Torch.mul.1.forward", {"a3", table}, mark + "6");
+  }
+  const Outcome outcome = run(target, golden);
+  const Localisation& found = outcome.table.localisation;
+  CHECK(found.verdict == "input_fault");
+  REQUIRE(found.culprits.size() == 1);
+  CHECK(first(found) == "input_fault Torch.mul.0.forward input.1 step 0 rank 0");
+}
+
+TEST_CASE("localise: a wrong weight behind a fault is a second culprit, a value of the run is not") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const bool bad = side == &target;
+    add_witnesses(*side);
+    side->call("Torch.matmul.1.forward", {"a4", "w1"}, bad ? "X5" : "a5");
+    // Through something that was not recorded: another content on both sides, and no producer.
+    side->call("Torch.softmax.1.forward", {bad ? "X6" : "a6"}, bad ? "X7" : "a7");
+    side->call("Functional.linear.0.forward", {"a3", bad ? "W" : "w"}, bad ? "X8" : "a8");
+  }
+  const Outcome outcome = run(target, golden);
+  const Localisation& found = outcome.table.localisation;
+  REQUIRE(found.culprits.size() == 2);
+  CHECK(found.culprits[0].op_name == "Torch.matmul.1.forward");
+  CHECK(found.culprits[1].op_name == "Functional.linear.0.forward");
+  CHECK(found.culprits[1].tensor == "input.1");
+}
+
+TEST_CASE("localise: of a module and the call inside it the call is named, and the module is its place") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const std::string out = side == &target ? "X5" : "a5";
+    add_witnesses(*side);
+    side->call("Torch.matmul.1.forward", {"a4", "w1"}, out);
+    const uint32_t inner = side->dump.last();
+    side->call("Module.model.attn.Attention.forward.0", {"a4"}, out);
+    side->dump.records()[inner].first.parent = side->dump.last();
+  }
+  const Outcome outcome = run(target, golden);
+  const Localisation& found = outcome.table.localisation;
+  REQUIRE(found.culprits.size() == 1);
+  CHECK(found.culprits[0].op_name == "Torch.matmul.1.forward");
+  CHECK(found.culprits[0].module == "Module.model.attn.Attention.forward.0");
+}
+
+TEST_CASE("localise: a collective is not blamed for what another rank brought in") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const bool bad = side == &target;
+    for (const int32_t rank : {0, 1}) {
+      side->at(0, rank);
+      add_witnesses(*side);
+      const std::string mine = rank == 1 && bad ? "X5" : "a5";
+      side->call("Torch.matmul.1.forward", {"a4", "w1"}, mine);
+      side->call("Distributed.all_reduce.0.forward", {mine}, bad ? "X6" : "a6");
+    }
+  }
+  const Outcome outcome = run(target, golden);
+  const Localisation& found = outcome.table.localisation;
+  REQUIRE(found.culprits.size() == 1);
+  CHECK(first(found) == "compute_fault Torch.matmul.1.forward output.0 step 0 rank 1");
+}
+
+TEST_CASE("localise: the same fault in a later step is a culprit of its own, a cached value is not") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const bool bad = side == &target;
+    for (const int32_t step : {0, 1}) {
+      side->at(step, 0);
+      add_witnesses(*side);
+      side->call("Torch.matmul.1.forward", {"a4", "w1"}, bad ? "X5" : "a5");
+      // Step 1 reads a cache that holds what step 0 made.
+      side->call("Torch.softmax.1.forward",
+                 {step == 0 ? "a3"
+                  : bad     ? "C"
+                            : "c"},
+                 step == 0 ? "a6"
+                 : bad     ? "X7"
+                           : "a7");
+    }
+  }
+  const Outcome outcome = run(target, golden);
+  const Localisation& found = outcome.table.localisation;
+  REQUIRE(found.culprits.size() == 2);
+  CHECK(found.culprits[0].step == 0);
+  CHECK(found.culprits[1].step == 1);
+  CHECK(found.culprits[1].op_name == "Torch.matmul.1.forward");
+}
+
+TEST_CASE("localise: a call that only the target has leaves the verdict structure_only") {
+  Script target, golden;
+  add_witnesses(target);
+  target.call("Functional.dropout.0.forward", {"a4"}, "a4");
+  add_witnesses(golden);
+  for (Script* side : {&target, &golden}) side->call("Torch.matmul.1.forward", {"a4", "w1"}, "a5");
+  const Outcome outcome = run(target, golden);
+  CHECK(outcome.table.localisation.verdict == "structure_only");
+  CHECK(outcome.table.localisation.culprits.empty());
+}
+
+TEST_CASE("localise: what uninitialised memory holds is no fault") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    add_witnesses(*side);
+    side->call("Torch.empty.0.forward", {"s"}, side == &target ? "X" : "a");
+  }
+  CHECK(run(target, golden).table.localisation.culprits.empty());
+}
+
+TEST_CASE("localise: a culprit is raised to fail and its row says so") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    add_witnesses(*side);
+    side->call("Torch.matmul.1.forward", {"a4", "w1"}, side == &target ? "X5" : "a5");
+  }
+  const Outcome outcome = run(target, golden);
+  const ResultRow& row = outcome.table.rows[static_cast<size_t>(outcome.table.localisation.culprits[0].row)];
+  CHECK(row.cause == Cause::culprit);
+  CHECK(row.verdict == Verdict::fail);
+}
+
+TEST_CASE("evidence: a position becomes a place in the shape") {
+  const std::vector<int64_t> shape = {2, 5, 5};
+  CHECK(unravel(36, shape) == std::vector<int64_t>{1, 2, 1});
+  CHECK(unravel(0, std::vector<int64_t>{}).empty());
+}
+
+TEST_CASE("evidence: names are quoted for a shell only where they must be") {
+  CHECK(shell_word("Torch.matmul.2.forward") == "Torch.matmul.2.forward");
+  CHECK(shell_word("it's") == "'it'\\''s'");
+  CHECK(shell_word("").size() == 2);
+}
+
+TEST_CASE("priors: mistakes are named with line and column") {
+  const auto broken = parse_priors("format_constant: [1]\n");
+  REQUIRE(!broken.ok());
+  CHECK(broken.error().message == "priors.yaml:1:18: format_constant: expected a positive number");
+  REQUIRE(load_priors().ok());
+  CHECK(load_priors()->kappa("no_such_operation") == load_priors()->other_kappa);
+}
+
+}  // namespace
+}  // namespace ulpscope
