@@ -160,12 +160,23 @@ std::string call_site(const Culprit& culprit) {
   return culprit.stack.empty() ? "" : "called from " + culprit.stack.front();
 }
 
-std::string evidence_sentence(const Culprit& culprit) {
+// Evidence that the sentences about the row say already.
+bool is_said(std::string_view name) {
+  return name == "reason" || name == "differing" || name == "max_abs_err" || name == "cosine";
+}
+
+// row_is_told: the culprit's row is in the report and its sentences stand before this one.
+std::string evidence_sentence(const Culprit& culprit, bool row_is_told) {
   std::string text;
-  for (size_t i = 0; i < std::min(kMaxEvidence, culprit.evidence.size()); ++i) {
-    const auto& [name, value] = culprit.evidence[i];
+  size_t count = 0;
+  for (const auto& [name, value] : culprit.evidence) {
+    if (row_is_told && is_said(name)) continue;
+    if (count++ == kMaxEvidence) break;
     const auto number = parse_double(value);
-    text += fmt::format("{}{} {}", i == 0 ? "evidence: " : ", ", name, number ? value_text(*number) : value);
+    const std::string shown = number && name == "cosine" ? cosine_text(*number)
+                              : number                   ? value_text(*number)
+                                                         : value;
+    text += fmt::format("{}{} {}", text.empty() ? "evidence: " : ", ", name, shown);
   }
   return text;
 }
@@ -215,7 +226,8 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
   const auto say = [&](std::string text) {
     if (!text.empty()) found.push_back(printable(text));
   };
-  if (culprit.row >= 0 && culprit.row < report.row_count()) {
+  const bool has_row = culprit.row >= 0 && culprit.row < report.row_count();
+  if (has_row) {
     RowView row;
     report.read_row(culprit.row, row);
     std::string first = culprit.kind == "compute_fault" ? input_sentence(report, culprit.row) : "";
@@ -226,7 +238,7 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
                                  : data_sentence(report.head(), row, culprit));
     say(std::string(row.message));
   }
-  say(evidence_sentence(culprit));
+  say(evidence_sentence(culprit, has_row));
   if (!culprit.module.empty()) say("in module " + culprit.module);
   say(call_site(culprit));
   return found;

@@ -130,6 +130,7 @@ class Block {
   void write_culprits() {
     const std::vector<Culprit>& culprits = head_.localisation.culprits;
     for (size_t i = 0; i < std::min(culprits.size(), kFullCulprits + kBriefCulprits); ++i) {
+      if (i > 0 && i < kFullCulprits) out_ += '\n';
       write_headline(culprits[i]);
       if (i >= kFullCulprits) continue;
       for (const std::string& text : culprit_sentences(report_, culprits[i])) sentence(text);
@@ -163,7 +164,7 @@ class Block {
       const bool good = verdict == "identical" || verdict == "rounding";
       line(painted(good ? Tone::green : Tone::yellow, headline(verdict)));
       for (const std::string& text : run_sentences(report_)) sentence(text);
-      write_suspects();
+      if (!good) write_suspects();
     }
     for (const std::string& note : head_.localisation.notes) sentence(printable(note));
   }

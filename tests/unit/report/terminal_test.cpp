@@ -119,6 +119,12 @@ TEST_CASE("terminal: verdicts without a culprit have a first line and a sentence
       summary(open),
       "\nINCONCLUSIVE\n    what is recorded does not show an operation at fault, nor that there is none\n"
       "    suspect: Torch.topk.0.forward  output.1\n    next: dump Torch.topk.0.forward with task tensor\n"));
+  open.head.localisation.verdict = "rounding";
+  CHECK_FALSE(has(summary(open), "suspect"));
+  // Without a row the evidence is all that there is to say.
+  open.head.localisation.culprits = {suspect};
+  open.head.localisation.culprits[0].evidence = {{"reason", "a flip"}, {"cosine", "0.9999999"}};
+  CHECK(has(summary(open), "    evidence: reason a flip, cosine 1 - 1.0e-07\n"));
 }
 
 TEST_CASE("terminal: calls of one side, unreadable rows and diagnostics are said") {
@@ -160,7 +166,7 @@ TEST_CASE("terminal: an input fault in statistics, and several culprits") {
   culprit.step = 2;
   culprit.token = 5;
   culprit.row = 0;
-  culprit.evidence = {{"amplification", "120.53125"}, {"group", "linear"}};
+  culprit.evidence = {{"reason", "said already"}, {"amplification", "120.53125"}, {"group", "linear"}};
   result.head.localisation.verdict = "input_fault";
   result.head.localisation.culprits.assign(10, culprit);
   const std::string text = summary(result);
@@ -169,6 +175,7 @@ TEST_CASE("terminal: an input fault in statistics, and several culprits") {
             "    no recorded operation produced this input\n"
             "    max 1.5 against 1.25, l2norm 10 against 9.5\n"
             "    evidence: amplification 120.5, group linear\n"));
+  CHECK(has(text, "group linear\n\nINPUT FAULT"));
   CHECK(has(text, "\nand 2 more culprits, see the report\n"));
 }
 
