@@ -401,6 +401,7 @@ const std::vector<const BlockKernels*>& available_block_kernels() {
   static const std::vector<BlockKernels> tables = make_available();
   static const std::vector<const BlockKernels*> pointers = [] {
     std::vector<const BlockKernels*> all;
+    all.reserve(tables.size());
     for (const BlockKernels& table : tables) all.push_back(&table);
     return all;
   }();

@@ -180,7 +180,7 @@ inline double decode_hif8(uint64_t code) {
 
 // The code of 2^exponent * significand / 2^mantissa_bits, which must be a hif8 number.
 constexpr uint64_t hif8_code(int exponent, unsigned significand) {
-  if (exponent < kHif8LeastNormal) return static_cast<uint64_t>(exponent + 23);
+  if (exponent < kHif8LeastNormal) return static_cast<uint64_t>(int64_t{exponent} + 23);
   const int bits = hif8_mantissa_bits(exponent);
   const unsigned mantissa = significand & ((1U << bits) - 1);
   if (exponent == 0) return 0x08U | mantissa;
