@@ -223,7 +223,7 @@ std::vector<std::string> run_sentences(const ReportView& report) {
 
 std::vector<std::string> culprit_sentences(const ReportView& report, const Culprit& culprit) {
   std::vector<std::string> found;
-  const auto say = [&](std::string text) {
+  const auto say = [&](const std::string& text) {
     if (!text.empty()) found.push_back(printable(text));
   };
   const bool has_row = culprit.row >= 0 && culprit.row < report.row_count();
