@@ -172,7 +172,7 @@ class CompareCommand : public Command {
     }
     ULPSCOPE_ASSIGN(Priors priors, load_priors());
     const LocaliseOptions locate_options{std::move(priors), true};
-    localise(table, locate_options);
+    localise(table, locate_options, *pool);
     apply_baseline(table, baseline);
     table.diagnostics = diagnostics.kept();
     table.diagnostic_count = diagnostics.count();
@@ -213,13 +213,16 @@ class CompareCommand : public Command {
     if (request.json_to_stdout) {
       ULPSCOPE_TRY(write_report(view, ReportFormat::json, "-"));
     } else {
-      ULPSCOPE_ASSIGN(const std::vector<std::string> paths, write_reports(table, request.report, folder));
+      ReportRequest wanted = request.report;
+      ULPSCOPE_ASSIGN(wanted.pool, context.pool());
+      ULPSCOPE_ASSIGN(const std::vector<std::string> paths, write_reports(table, wanted, folder));
       if (!paths.empty()) report_path = paths.front();
       const TerminalOptions terminal{terminal_style(STDOUT_FILENO, ColorChoice::automatic), report_path};
       context.out() << terminal_summary(view, terminal);
     }
     if (!request.explain_glob.empty()) {
-      const std::vector<std::string> paragraphs = explain(table, locate_options, request.explain_glob);
+      ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
+      const std::vector<std::string> paragraphs = explain(table, locate_options, request.explain_glob, *pool);
       if (paragraphs.empty())
         context.log().warning("--explain: no operation matches '" + printable(request.explain_glob) + "'");
       for (const std::string& paragraph : paragraphs) context.out() << "\n" << printable_lines(paragraph);

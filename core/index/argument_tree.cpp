@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 
 namespace ulpscope {
 namespace {
@@ -21,6 +22,18 @@ std::string json_text(const Json& value) {
 }
 
 std::string_view view(const Json& text) { return {text.GetString(), text.GetStringLength()}; }
+
+// The members of an object by position: comparing the library's iterators is ambiguous in C++20.
+const rapidjson::Value::Member& member_at(const Json& object, rapidjson::SizeType i) {
+  return *(object.MemberBegin() + static_cast<std::ptrdiff_t>(i));
+}
+
+// The value of a member; null when there is none of that name.
+const Json* find(const Json& object, std::string_view name) {
+  for (rapidjson::SizeType i = 0; i < object.MemberCount(); ++i)
+    if (view(member_at(object, i).name) == name) return &member_at(object, i).value;
+  return nullptr;
+}
 
 class TreeReader {
  public:
@@ -47,17 +60,16 @@ class TreeReader {
     }
     if (!value.IsObject())
       return true;  // bare scalars occur only in descriptions (P2POp): no argument of their own
-    if (const auto tensor = value.FindMember("tensor");
-        tensor != value.MemberEnd() && tensor->value.IsInt64()) {
-      items_.push_back({role_, path_, tensor->value.GetInt64(), "", ""});
+    if (const Json* tensor = find(value, "tensor"); tensor != nullptr && tensor->IsInt64()) {
+      items_.push_back({role_, path_, tensor->GetInt64(), "", ""});
       return true;
     }
-    if (const auto type = value.FindMember("type"); type != value.MemberEnd() && type->value.IsString()) {
-      leaf(value, view(type->value));
+    if (const Json* type = find(value, "type"); type != nullptr && type->IsString()) {
+      leaf(value, view(*type));
       return true;
     }
-    for (const auto& member : value.GetObject())
-      if (!descend(view(member.name), member.value, depth)) return false;
+    for (rapidjson::SizeType i = 0; i < value.MemberCount(); ++i)
+      if (!descend(view(member_at(value, i).name), member_at(value, i).value, depth)) return false;
     return true;
   }
 
@@ -73,9 +85,9 @@ class TreeReader {
   void leaf(const Json& value, std::string_view type) {
     ArgumentItem item{role_, path_, -1, std::string(type), ""};
     for (const char* member : {"value", "group_ranks", "format"}) {
-      const auto found = value.FindMember(member);
-      if (found == value.MemberEnd()) continue;
-      item.value = blank_addresses(json_text(found->value));
+      const Json* found = find(value, member);
+      if (found == nullptr) continue;
+      item.value = blank_addresses(json_text(*found));
       break;
     }
     items_.push_back(std::move(item));
@@ -101,15 +113,15 @@ Result<ArgumentTree> read_argument_tree(std::string_view text) {
                                                              {"parameter", Role::parameter},
                                                              {"output", Role::output},
                                                              {"gradient", Role::gradient}};
-  for (const auto& member : document.GetObject())
+  for (rapidjson::SizeType i = 0; i < document.MemberCount(); ++i)
     if (std::none_of(std::begin(kSections), std::end(kSections),
-                     [&](const auto& s) { return s.first == view(member.name); }))
+                     [&](const auto& s) { return s.first == view(member_at(document, i).name); }))
       return tree;
   tree.is_tree = true;
   TreeReader reader(tree.items);
   for (const auto& [word, role] : kSections) {
-    const auto found = document.FindMember(Json(word.data(), static_cast<rapidjson::SizeType>(word.size())));
-    if (found != document.MemberEnd() && !reader.section(role, found->value))
+    const Json* found = find(document, word);
+    if (found != nullptr && !reader.section(role, *found))
       return Error{Code::format, "attributes: nested deeper than 64"};
   }
   return tree;

@@ -27,6 +27,7 @@ ContentKey content_key(const DumpIndex& index, const ContentKeys& hashes, ItemId
 
 class DataFlow {
  public:
+  DataFlow() = default;  // of nothing
   // hashes has one key an item of index, or is empty. Digests and statistics of the records serve where there
   // is no hash. Tensors whose content says nothing (fewer than 4 elements, or constant) never link by
   // content; a record's link name does, whatever its content.

@@ -32,7 +32,7 @@ std::vector<RowError> row_errors(const ResultTable& table) {
 
 }  // namespace
 
-FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors)
+FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadPool& pool)
     : table_(table),
       priors_(priors),
       rows_(row_errors(table)),
@@ -40,14 +40,17 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors)
       standings_(control_groups(table, ops_, priors)),
       target_keys_(hashes_of(table, true)),
       golden_keys_(hashes_of(table, false)),
-      target_flow_(*table.target, target_keys_),
-      golden_flow_(*table.golden, golden_keys_),
+      flows_(2),
       row_of_target_item_(table.target->items().size(), -1),
       row_of_golden_item_(table.golden->items().size(), -1),
       error_of_op_(table.target->ops().size(), -1),
       inner_(table.target->ops().size(), 0),
       inner_bad_(table.target->ops().size(), 0),
       states_(ops_.size(), OpState::clean) {
+  pool.parallel_for(2, [&](int64_t side, int) {
+    flows_[static_cast<size_t>(side)] =
+        side == 0 ? DataFlow(*table_.target, target_keys_) : DataFlow(*table_.golden, golden_keys_);
+  });
   for (int64_t i = 0; i < static_cast<int64_t>(table.rows.size()); ++i) {
     if (target_item(i) != kNoIndex) row_of_target_item_[target_item(i)] = i;
     if (golden_item(i) != kNoIndex) row_of_golden_item_[golden_item(i)] = i;

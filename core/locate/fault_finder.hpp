@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/thread_pool.hpp"
 #include "locate/control_groups.hpp"
 #include "locate/dataflow.hpp"
 #include "locate/op_error.hpp"
@@ -38,7 +39,7 @@ struct Fault {
 
 class FaultFinder {
  public:
-  FaultFinder(const ResultTable& table, const Priors& priors);
+  FaultFinder(const ResultTable& table, const Priors& priors, ThreadPool& pool);
 
   // In execution order: step, order in the step, rank.
   const std::vector<Fault>& faults() const { return faults_; }
@@ -98,7 +99,7 @@ class FaultFinder {
   std::vector<OpError> ops_;
   std::vector<GroupStanding> standings_;
   ContentKeys target_keys_, golden_keys_;
-  DataFlow target_flow_, golden_flow_;
+  std::vector<DataFlow> flows_;  // target, golden
   std::vector<int64_t> row_of_target_item_, row_of_golden_item_;
   std::vector<int64_t> error_of_op_;  // by op of the target
   std::vector<uint8_t> inner_,

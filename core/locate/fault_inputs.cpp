@@ -31,8 +31,8 @@ void FaultFinder::look_at_input(size_t op, int64_t row, Incoming& in) {
 
 // Whether a recorded op produced the value, on either side, and what its state says of the difference.
 bool FaultFinder::producer_state(int64_t row, Incoming& in) const {
-  const ItemId from_target = target_flow_.producer(target_item(row));
-  const ItemId from_golden = golden_flow_.producer(golden_item(row));
+  const ItemId from_target = flows_[0].producer(target_item(row));
+  const ItemId from_golden = flows_[1].producer(golden_item(row));
   bool linked = false;
   const auto take = [&](int64_t producer_row) {
     const ItemPair& pair = table_.rows[static_cast<size_t>(producer_row)].pair;

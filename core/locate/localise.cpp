@@ -85,7 +85,7 @@ std::string run_verdict(const ResultTable& table, const FaultFinder& finder, con
 }
 
 // Rows of one op pair: culprit, inherited, or explained.
-void set_causes(ResultTable& table, const FaultFinder& finder, const Counts& counts) {
+void set_causes(ResultTable& table, const FaultFinder& finder) {
   for (size_t i = 0; i < finder.ops().size(); ++i) {
     const OpError& op = finder.ops()[i];
     for (int64_t r = op.first_row; r < op.first_row + op.row_count; ++r) {
@@ -101,7 +101,6 @@ void set_causes(ResultTable& table, const FaultFinder& finder, const Counts& cou
   }
   for (const Fault& fault : finder.faults())
     table.rows[static_cast<size_t>(fault.row)].cause = Cause::culprit;
-  (void)counts;
 }
 
 // Most pairs of a run against another precision differ in dtype: that says nothing of the single row.
@@ -193,8 +192,8 @@ const char* to_text(OpState state) {
 
 }  // namespace
 
-void localise(ResultTable& table, const LocaliseOptions& options) {
-  const FaultFinder finder(table, options.priors);
+void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& pool) {
+  const FaultFinder finder(table, options.priors, pool);
   const Counts counts = count(table, finder);
   Localisation& found = table.localisation;
   found = {};
@@ -202,7 +201,7 @@ void localise(ResultTable& table, const LocaliseOptions& options) {
   if (!knows_nothing_of_inputs(table)) {
     for (const Fault& fault : finder.faults()) found.culprits.push_back(describe(table, finder, fault));
     found.suspects = suspects(table, finder);
-    set_causes(table, finder, counts);
+    set_causes(table, finder);
     set_verdicts(table, finder, options.soften);
   } else {
     for (size_t i = 0; i < table.rows.size(); ++i)
@@ -215,8 +214,8 @@ void localise(ResultTable& table, const LocaliseOptions& options) {
 }
 
 std::vector<std::string> explain(const ResultTable& table, const LocaliseOptions& options,
-                                 const std::string& glob) {
-  const FaultFinder finder(table, options.priors);
+                                 const std::string& glob, ThreadPool& pool) {
+  const FaultFinder finder(table, options.priors, pool);
   std::vector<std::string> out;
   for (size_t i = 0; i < finder.ops().size(); ++i) {
     const OpError& op = finder.ops()[i];

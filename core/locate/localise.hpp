@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/thread_pool.hpp"
 #include "locate/priors.hpp"
 #include "report/result_table.hpp"
 
@@ -19,10 +20,10 @@ struct LocaliseOptions {
 
 // Fills table.localisation, and cause and verdict of the rows. Never fails: what cannot be known makes the
 // verdict inconclusive and says what to dump next.
-void localise(ResultTable& table, const LocaliseOptions& options);
+void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& pool);
 
 // The numbers that decided on the ops whose name matches glob, one paragraph each, for --explain.
 std::vector<std::string> explain(const ResultTable& table, const LocaliseOptions& options,
-                                 const std::string& glob);
+                                 const std::string& glob, ThreadPool& pool);
 
 }  // namespace ulpscope

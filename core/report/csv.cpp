@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "report/json_text.hpp"
 #include "report/output_file.hpp"
+#include "report/row_writer.hpp"
 
 namespace ulpscope {
 namespace {
@@ -159,15 +160,11 @@ void append_csv_line(std::string& out, const std::vector<std::string>& cells) {
   out += kLineEnd;
 }
 
-Status write_csv(const ReportView& report, const std::string& path) {
+Status write_csv(const ReportView& report, const std::string& path, ThreadPool* pool) {
   ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
   append_csv_line(file.text(), csv_columns(report.head()));
-  RowView row;
-  for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, row);
-    append_row(file.text(), row);
-    file.flush_when_large();
-  }
+  write_rows(
+      file, report, [](std::string& out, const RowView& row, int64_t) { append_row(out, row); }, pool);
   return file.commit();
 }
 

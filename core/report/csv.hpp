@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/thread_pool.hpp"
 #include "report/report_view.hpp"
 
 namespace ulpscope {
@@ -17,7 +18,7 @@ std::vector<std::string> csv_columns(const ReportHead& head);
 
 // Writes all columns of all rows to path, or to the standard output for "-". io: the file exists or cannot be
 // written. Any thread.
-Status write_csv(const ReportView& report, const std::string& path);
+Status write_csv(const ReportView& report, const std::string& path, ThreadPool* pool = nullptr);
 
 // Appends a cell that holds text of strangers: quoted where needed, made harmless where it starts like a
 // formula. Numbers such as -1.5, -inf or -3% stay as they are.

@@ -2,6 +2,7 @@
 
 #include "report/json_text.hpp"
 #include "report/output_file.hpp"
+#include "report/row_writer.hpp"
 
 namespace ulpscope {
 namespace {
@@ -244,7 +245,7 @@ void append_json_culprit(std::string& out, const Culprit& culprit) {
   members.end();
 }
 
-Status write_json(const ReportView& report, const std::string& path) {
+Status write_json(const ReportView& report, const std::string& path, ThreadPool* pool) {
   ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
   std::string& out = file.text();
   const ReportHead& head = report.head();
@@ -255,13 +256,11 @@ Status write_json(const ReportView& report, const std::string& path) {
     keys.back() += ": ";
   }
   out += ",\n\"rows\": [";
-  RowView row;
-  for (int64_t i = 0; i < report.row_count(); ++i) {
-    out += i == 0 ? "\n" : ",\n";
-    report.read_row(i, row);
-    append_row(out, row, keys);
-    file.flush_when_large();
-  }
+  const auto append = [&](std::string& text, const RowView& row, int64_t i) {
+    text += i == 0 ? "\n" : ",\n";
+    append_row(text, row, keys);
+  };
+  write_rows(file, report, append, pool);
   out += "\n],\n\"diagnostics\": ";
   append_list(out, head.diagnostics,
               [&](const Diagnostic& diagnostic) { append_diagnostic(out, diagnostic); });

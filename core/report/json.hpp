@@ -5,13 +5,14 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "base/thread_pool.hpp"
 #include "report/report_view.hpp"
 
 namespace ulpscope {
 
 // Writes the report to path, or to the standard output for "-". io: the file exists or cannot be written. Any
 // thread.
-Status write_json(const ReportView& report, const std::string& path);
+Status write_json(const ReportView& report, const std::string& path, ThreadPool* pool = nullptr);
 
 // The list of culprits or suspects as it stands in the JSON report. For reports that carry it as one text.
 void append_json_culprit(std::string& out, const Culprit& culprit);

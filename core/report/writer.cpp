@@ -63,15 +63,16 @@ std::string_view file_name(ReportFormat format) {
   return {};
 }
 
-Status write_report(const ReportView& report, ReportFormat format, const std::string& path) {
+Status write_report(const ReportView& report, ReportFormat format, const std::string& path,
+                    ThreadPool* pool) {
   if (path == "-" && (format == ReportFormat::xlsx || format == ReportFormat::sqlite))
     return Error{Code::usage,
                  "a workbook or database cannot be written to the standard output, expected a folder"};
   switch (format) {
     case ReportFormat::json:
-      return write_json(report, path);
+      return write_json(report, path, pool);
     case ReportFormat::csv:
-      return write_csv(report, path);
+      return write_csv(report, path, pool);
     case ReportFormat::xlsx:
       return write_xlsx(report, path);
     case ReportFormat::markdown:
@@ -93,7 +94,7 @@ Result<std::vector<std::string>> write_reports(const ReportView& report, const R
   std::vector<std::string> paths;
   for (const ReportFormat format : request.formats) {
     const std::string path = in_folder(folder, file_name(format));
-    ULPSCOPE_TRY(write_report(report, format, path));
+    ULPSCOPE_TRY(write_report(report, format, path, request.pool));
     paths.push_back(path);
   }
   return paths;
@@ -111,7 +112,7 @@ Result<std::vector<std::string>> write_reports(const ResultTable& table, const R
       continue;
     }
     const std::string path = in_folder(folder, file_name(format));
-    ULPSCOPE_TRY(write_report(view, format, path));
+    ULPSCOPE_TRY(write_report(view, format, path, request.pool));
     paths.push_back(path);
   }
   return paths;

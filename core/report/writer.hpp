@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/thread_pool.hpp"
 #include "report/report_view.hpp"
 
 namespace ulpscope {
@@ -26,7 +27,8 @@ Result<TableColumns> parse_columns(std::string_view word);
 struct ReportRequest {
   std::vector<ReportFormat> formats = {ReportFormat::json, ReportFormat::csv};
   TableColumns columns = TableColumns::full;
-  std::string version;  // of the program; used for tables, a stored result keeps its own
+  std::string version;         // of the program; used for tables, a stored result keeps its own
+  ThreadPool* pool = nullptr;  // workers that format rows; null: this thread alone
 };
 
 // The file of a format in a result folder: "compare_result.json", "junit.xml".
@@ -42,6 +44,7 @@ Result<std::vector<std::string>> write_reports(const ResultTable& table, const R
 
 // Writes one format to path; "-" is the standard output for json, csv, md and junit, and usage for the
 // others.
-Status write_report(const ReportView& report, ReportFormat format, const std::string& path);
+Status write_report(const ReportView& report, ReportFormat format, const std::string& path,
+                    ThreadPool* pool = nullptr);
 
 }  // namespace ulpscope

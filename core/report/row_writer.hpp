@@ -1,0 +1,21 @@
+// Writes the rows of a report in order, formatted on all workers. Used by the writers of line-based files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/thread_pool.hpp"
+#include "report/output_file.hpp"
+#include "report/report_view.hpp"
+
+namespace ulpscope {
+
+// Appends the text of one row. Called from any worker; rows of one batch in order.
+using RowFormatter = std::function<void(std::string& out, const RowView& row, int64_t index)>;
+
+// Formats every row and writes the texts in report order. pool null: on this thread alone; the bytes are the
+// same.
+void write_rows(OutputFile& file, const ReportView& report, const RowFormatter& format, ThreadPool* pool);
+
+}  // namespace ulpscope
