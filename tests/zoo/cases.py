@@ -56,7 +56,8 @@ def common(regime, bf16):
     yield faulty(regime, "factor_act", one("L1.act", factor(1.02)), COMPUTE, [at("L1.act")])
     yield faulty(regime, "factor_down", one("L1.down", factor(1.02)), COMPUTE, [at("L1.down")])
     yield faulty(regime, "factor_norm", one(norm + ".weight", factor(1.02)), COMPUTE, [at(norm + ".weight")])
-    yield faulty(regime, "factor_rsqrt", one(norm + ".rsqrt", factor(1.02)), COMPUTE, [at(norm + ".rsqrt")])
+    if not regime[0].fused:
+        yield faulty(regime, "factor_rsqrt", one(norm + ".rsqrt", factor(1.02)), COMPUTE, [at(norm + ".rsqrt")])
     yield faulty(regime, "factor_softmax", one("L1.softmax", factor(1.02)), COMPUTE, [at("L1.softmax")])
     yield faulty(regime, "element_of_1e5", one("L1.act", far), COMPUTE, [at("L1.act")], both=BIG)
     yield faulty(regime, "row", one("L1.down", bad_row), COMPUTE, [at("L1.down")])
@@ -69,7 +70,8 @@ def common(regime, bf16):
                  ["rope_q.sin", "rope_k.cos", "rope_k.sin"], both=dict(hide=("__getitem__", "cat", "to")))
     yield faulty(regime, "positions", dict(position_offset=1), INPUT, [at("L0.cos_table", "input.1")], ["sin_table"])
     yield faulty(regime, "scale", dict(scale_by=1.1), EITHER, [at("L0.scale", "input.1|output.0")])
-    yield faulty(regime, "eps", dict(eps=1e-2), EITHER, [at("model.layers.0.input_layernorm.eps", "input.1|output.0")])
+    eps = "model.layers.0.input_layernorm." + ("weight" if regime[0].fused else "eps")
+    yield faulty(regime, "eps", dict(eps=1e-2), EITHER, [at(eps, "input.1|input.epsilon|output.0")])
     yield faulty(regime, "dropout_extra", dict(dropout=0.1, training=True), EITHER, [at("L1.dropout|L1.pv", "output.0|input.0")])
     yield faulty((regime[0], replace(regime[1], dropout=0)), "dropout_flag", dict(dropout=0.1, training=True), EITHER,
                  [at("L1.dropout", "output.0|input.training|input.p")])
@@ -160,14 +162,17 @@ def all_cases():
         "double": (replace(plain, order="double"), plain, False),
         "bf16": (replace(plain, **narrow), replace(plain, hide=("to",)), True),
         "bf16_order": (replace(plain, order="blocks", **narrow), replace(plain, **narrow), True),
+        "bf16_split": (replace(plain, order="split", fused=True, **narrow), replace(plain, fused=True, **narrow), True),
+        "order_fused": (replace(plain, order="blocks", fused=True), replace(plain, fused=True), False),
+        "bf16_fused": (replace(plain, fused=True, **narrow), replace(plain, fused=True, hide=("to",)), True),
     }
     for name, (target, golden, bf16) in regimes.items():
         regime = (target, golden)
-        seeds = (0, 1) if name == "same" else (0, 1, 2, 3) if name in ("order", "double") else (0, 1, 2, 3, 4, 5)
+        seeds = (0, 1) if name == "same" else (0, 1, 2, 3) if name in ("order", "double", "order_fused") else (0, 1, 2, 3, 4, 5)
         cases = list(healthy_cases(regime, seeds, name == "same"))
         if name != "double":
             cases += list(common(regime, bf16)) + list(statistics(regime, bf16))
-        if name in ("same", "order"):
+        if name in ("same", "order", "order_fused"):
             cases.append(faulty(regime, "noise_1e-4", one("L1.qk", noise(1e-4)), COMPUTE, [at("L1.qk")]))
             cases.append(faulty(regime, "noise_1e-4_stat", one("L1.qk", noise(1e-4)), COMPUTE, [at("L1.qk")],
                                 both=dict(task="statistics")))

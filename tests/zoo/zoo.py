@@ -14,16 +14,21 @@ F32 = np.float32
 
 
 class Machine:
-    """Arithmetic of a device. plain: numpy in float32; double: float64, rounded once; blocks: sums of 8 terms, last block first."""
+    """Arithmetic of a device. plain: numpy in float32; double: float64, rounded once; blocks: sums of 8 terms, last block first;
+    split: two halves, each rounded to the format of the run before they meet."""
 
-    def __init__(self, order):
-        self.order = order
+    def __init__(self, order, dtype):
+        self.order, self.dtype = order, dtype
 
     def matmul(self, a, b):
         if self.order == "plain":
             return np.matmul(a, b)
         if self.order == "double":
             return np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(F32)
+        if self.order == "split":
+            half = (a.shape[-1] + 1) // 2
+            return rounded(np.matmul(a[..., :half], b[..., :half, :]), self.dtype) \
+                + rounded(np.matmul(a[..., half:], b[..., half:, :]), self.dtype)
         total = F32(0)
         for start in reversed(range(0, a.shape[-1], 8)):
             total = total + np.matmul(a[..., start:start + 8], b[..., start:start + 8, :])
@@ -116,6 +121,7 @@ class Run:
     bmm: str = "matmul"         # name of the score product
     hide: tuple = ()            # call names that the dump filter drops
     position_offset: int = 0
+    fused: bool = False         # one call for each norm
 
 
 HIDDEN, HEADS, VOCAB, MAX_POSITION = 64, 4, 128, 256
@@ -162,7 +168,7 @@ class AllReduce:
 class Decoder:
     def __init__(self, run, rank, meeting):
         self.run, self.rank, self.meeting = run, rank, meeting
-        self.machine, self.dtype = Machine(run.order), run.dtype
+        self.machine, self.dtype = Machine(run.order, run.dtype), run.dtype
         self.rng = np.random.default_rng(77 + run.seed + rank)
         self.head_dim, self.heads = HIDDEN // HEADS, HEADS // run.tp
         self.w = {name: Tensor(self.shard(name, a), run.dtype) for name, a in weights_of(run).items()}
@@ -222,7 +228,12 @@ class Decoder:
                              dtype="f32", tag=path + ".rsqrt")
             scaled = self.to(self.binary("mul", wide, root, dtype="f32", tag=path + ".scale"), self.dtype)
             return self.binary("mul", self.w[weight], scaled, tag=path + ".weight")
-        return self.rec.module(path, "RMSNorm", [x], run, {"weight": self.w[weight]})
+        def fused():
+            w = self.w[weight]
+            root = lambda: 1 / np.sqrt(self.machine.sum(x.a * x.a) / F32(HIDDEN) + F32(self.run.eps))
+            return self.call("NPU", "npu_rms_norm", [x, w], lambda: x.a * root() * w.a, {"epsilon": self.run.eps},
+                             tag=path + ".weight")
+        return self.rec.module(path, "RMSNorm", [x], fused if self.run.fused else run, {"weight": self.w[weight]})
 
     def rotate(self, x, cos, sin, tag):
         half = self.head_dim // 2
