@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,24 @@ struct Sides {
   std::optional<DumpIndex> target, golden;
 };
 
+// An option that neither source lists would be dropped without a word.
+Status check_source_options(Context& context, const std::vector<std::string>& names,
+                            std::string_view target_source, std::string_view golden_source) {
+  if (names.empty()) return {};
+  ULPSCOPE_ASSIGN(Registry * plugins, context.registry());
+  std::vector<std::string> known;
+  for (const PluginInfo& plugin : plugins->plugins())
+    for (const ComponentInfo& component : plugin.components)
+      if (component.kind == ComponentKind::source &&
+          (component.name == target_source || component.name == golden_source))
+        for (const OptionInfo& option : component.options) known.push_back(option.name);
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return Error{Code::usage, "option --source-option: neither source has an option '" + printable(name) +
+                                    "'" + suggestion(name, known)};
+  return {};
+}
+
 // Opens one after the other, since plugins are loaded on the way, and scans both at the same time.
 Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagnostics& all) {
   struct Side {
@@ -60,6 +79,8 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
     if (!handle.ok()) return std::move(handle).error().within(side.word);
     side.handle = std::move(handle).value();
   }
+  ULPSCOPE_TRY(check_source_options(context, request.source_option_names, sides[0].handle->source_name(),
+                                    sides[1].handle->source_name()));
   ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
   pool->parallel_for(2, [&](int64_t i, int) {
     Side& side = sides[i];

@@ -66,6 +66,7 @@ Status read_sources(const ParsedOptions& options, CompareRequest& request) {
     if (equals == std::string::npos || equals == 0)
       return Error{Code::usage,
                    "option --source-option: '" + printable(assignment) + "', expected NAME=VALUE"};
+    request.source_option_names.push_back(assignment.substr(0, equals));
     const std::string text = assignment.substr(equals + 1);
     const auto parsed = nlohmann::json::parse(text, nullptr, false);
     json[assignment.substr(0, equals)] = parsed.is_discarded() ? nlohmann::json(text) : parsed;

@@ -20,7 +20,8 @@ enum class FailOn : uint8_t { fail, warning, never };
 struct CompareRequest {
   std::string target_path, golden_path;
   std::string target_source = "auto", golden_source = "auto";
-  std::string source_options;  // JSON object, for both sources
+  std::string source_options;                    // JSON object, for both sources
+  std::vector<std::string> source_option_names;  // those that the user gave
   ScanFilter filter;
   Mapping mapping;
   bool has_mapping = false, fuzzy = false;

@@ -10,6 +10,9 @@ namespace {
 
 // Turns a median absolute deviation into a standard deviation for normal data.
 constexpr double kMadToDeviation = 1.4826;
+constexpr double kSumRoundoff = 0x1p-24;
+// Members that an op is held against at most: those next to it.
+constexpr size_t kMaxMembers = 256;
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -23,10 +26,41 @@ bool measurable(const OpError& op) {
          op.roundoff > 0;
 }
 
+const OpRow& op_of(const ResultTable& table, const OpError& op) {
+  return table.target->ops()[table.pairs.ops[op.op_pair].target];
+}
+
+// An op against the others of its group, without those behind it in its own step and rank: were it at fault,
+// they would carry its error.
+GroupStanding stand(const ResultTable& table, const std::vector<OpError>& ops,
+                    const std::vector<size_t>& members, size_t self, const Priors& priors) {
+  const OpRow& mine = op_of(table, ops[members[self]]);
+  std::vector<double> bits;
+  const size_t first = self > kMaxMembers ? self - kMaxMembers : 0;
+  for (size_t m = first; m < members.size() && bits.size() < 2 * kMaxMembers; ++m) {
+    const OpRow& other = op_of(table, ops[members[m]]);
+    if (m < self || other.step != mine.step || other.rank != mine.rank)
+      bits.push_back(amplification_bits(ops[members[m]]));
+  }
+  GroupStanding standing;
+  standing.bits = amplification_bits(ops[members[self]]);
+  standing.members = static_cast<int64_t>(bits.size());
+  if (bits.empty()) return standing;
+  standing.median = median_of(bits);
+  std::vector<double> distances;
+  for (const double b : bits) distances.push_back(std::fabs(b - standing.median));
+  standing.deviation = kMadToDeviation * median_of(distances);
+  const double limit =
+      standing.median + std::max(priors.outlier_bits, priors.outlier_deviations * standing.deviation);
+  standing.known = static_cast<int>(bits.size()) >= priors.group_size;
+  standing.excess = standing.bits - limit;
+  return standing;
+}
+
 }  // namespace
 
 double amplification_bits(const OpError& op) {
-  return std::log2(op.out / (op.in + op.roundoff * std::sqrt(op.reduction)));
+  return std::log2(op.out / (op.in + op.roundoff + kSumRoundoff * std::sqrt(op.reduction)));
 }
 
 std::vector<GroupStanding> control_groups(const ResultTable& table, const std::vector<OpError>& ops,
@@ -39,22 +73,8 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
     groups[{table.target->ops()[op].type, ops[i].roundoff}].push_back(i);
   }
   std::vector<GroupStanding> standings(ops.size());
-  for (const auto& [key, members] : groups) {
-    std::vector<double> bits;
-    for (const size_t i : members) bits.push_back(amplification_bits(ops[i]));
-    const double median = median_of(bits);
-    std::vector<double> distances;
-    for (const double b : bits) distances.push_back(std::fabs(b - median));
-    const double deviation = kMadToDeviation * median_of(distances);
-    const double limit = median + std::max(priors.outlier_bits, priors.outlier_deviations * deviation);
-    for (size_t m = 0; m < members.size(); ++m)
-      standings[members[m]] = {static_cast<int>(members.size()) >= priors.group_size,
-                               bits[m],
-                               median,
-                               deviation,
-                               static_cast<int64_t>(members.size()),
-                               bits[m] - limit};
-  }
+  for (const auto& [key, members] : groups)
+    for (size_t m = 0; m < members.size(); ++m) standings[members[m]] = stand(table, ops, members, m, priors);
   return standings;
 }
 

@@ -12,7 +12,8 @@
 
 namespace ulpscope {
 
-// One op pair against its group. Amplification is e_out / (e_in + u * sqrt(K)), in log2.
+// One op pair against its group. Amplification is e_out / (e_in + u + 2^-24 sqrt(K)), in log2: results are
+// rounded once, and sums are kept in float32 or better.
 struct GroupStanding {
   bool known = false;                // the group has enough members
   double bits = 0;                   // log2 amplification of this op

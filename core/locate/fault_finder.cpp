@@ -1,6 +1,7 @@
 #include "locate/fault_finder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ulpscope {
@@ -9,6 +10,8 @@ namespace {
 // Deterministic runs show themselves only through operations whose result depends on how it is computed;
 // gathers, copies and single additions are the same everywhere. Fewer of them than this prove nothing.
 constexpr int64_t kLeastWitnesses = 3;
+// Agreeing calls of a type that outweigh one that is off by its own roundings.
+constexpr int64_t kAgreeingForOne = 9;
 
 ContentKeys hashes_of(const ResultTable& table, bool target_side) {
   const DumpIndex& index = target_side ? *table.target : *table.golden;
@@ -69,8 +72,18 @@ const OpRow& FaultFinder::target_op(size_t op) const {
 
 std::string_view FaultFinder::type_of(size_t op) const { return table_.target->text(target_op(op).type); }
 
+// Whether outputs from identical inputs differ by no more than the roundings of one call leave.
+bool FaultFinder::is_own_rounding(const OpError& op) const {
+  const double formats = op.roundoff * std::sqrt(op.reduction);
+  return !op.out_class_mismatch && !op.out_shape_mismatch && op.out <= priors_.format_constant * formats &&
+         op.out_worst <= priors_.worst_constant * formats;
+}
+
 void FaultFinder::measure_regime() {
   int64_t floating = 0, other_dtype = 0, witnesses = 0, agreeing = 0;
+  // Calls of each type that gave equal outputs for equal inputs, and those off by no more than their own
+  // roundings.
+  std::map<TextId, std::pair<int64_t, int64_t>> by_type;
   for (size_t i = 0; i < ops_.size(); ++i) {
     const OpError& op = ops_[i];
     if (op.roundoff > 0) {
@@ -83,10 +96,18 @@ void FaultFinder::measure_regime() {
     if (op.inputs == 0 || op.differing_inputs > 0) continue;
     ++witnesses;
     agreeing += op.differing_outputs == 0 ? 1 : 0;
+    auto& [exact, rounded] = by_type[target_op(i).type];
+    exact += op.differing_outputs == 0 ? 1 : 0;
+    rounded += op.differing_outputs > 0 && is_own_rounding(op) ? 1 : 0;
   }
+  // A type that is off by its own roundings more than now and then is computed in another way on the other
+  // side. (A coarse format hides most of them: that some calls agree proves nothing.)
+  const bool computes_otherwise = std::any_of(by_type.begin(), by_type.end(), [](const auto& entry) {
+    return entry.second.second > 0 && entry.second.first < kAgreeingForOne * entry.second.second;
+  });
   mixed_ = other_dtype * 2 > floating;
   deterministic_ =
-      witnesses >= kLeastWitnesses &&
+      witnesses >= kLeastWitnesses && !computes_otherwise &&
       static_cast<double>(agreeing) >= priors_.deterministic_share * static_cast<double>(witnesses);
 }
 

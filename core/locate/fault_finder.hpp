@@ -60,10 +60,12 @@ class FaultFinder {
     bool inherited = false, tie = false;  // from a culprit, from a tie
     int64_t external_row = -1;            // the first unexplained input that no recorded op produced
     bool external_certain = false;
-    int64_t structural_op = -1;  // an op of the target alone that feeds this one
+    int64_t structural_op = -1;   // an op of the target alone that feeds this one
+    int64_t structural_row = -1;  // with this input
   };
 
   void measure_regime();
+  bool is_own_rounding(const OpError& op) const;
   void find_in_order();
   void judge(size_t op);
   void judge_exact(size_t op, const Incoming& in);
@@ -75,6 +77,7 @@ class FaultFinder {
   bool seen_before(int64_t row) const;
   bool weight_like(int64_t row) const;
   bool explained(size_t op) const;
+  std::string structural_reason(const Incoming& in) const;
   std::string unexplained_reason(size_t op) const;
   bool has_inner(size_t op) const;
   bool inner_differs(size_t op) const;

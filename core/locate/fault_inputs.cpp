@@ -39,7 +39,10 @@ bool FaultFinder::producer_state(int64_t row, Incoming& in) const {
     const OpId op = pair.target == kNoIndex ? kNoIndex : table_.target->items()[pair.target].op;
     const int64_t error = op == kNoIndex ? -1 : error_of_op_[op];
     if (error < 0) {
-      if (op != kNoIndex) in.structural_op = static_cast<int64_t>(op);
+      if (op != kNoIndex && in.structural_op < 0) {
+        in.structural_op = static_cast<int64_t>(op);
+        in.structural_row = row;
+      }
       linked |= op != kNoIndex;
       return;
     }
@@ -96,14 +99,21 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   }
   const bool unbounded = difference.class_mismatch || difference.shape_mismatch || !difference.magnitude;
   if (!deterministic_) {
-    if (!weight && (rank.tie || (difference.exact_type && rank.noise > 0))) {
+    // Token numbers of a later step come from a sampler that may not be recorded: with nearly equal logits it
+    // flips.
+    const bool sampled =
+        difference.exact_type && rank.noise > 0 && target_op(op).step > table_.target->groups()[0].step;
+    if (!weight && (rank.tie || sampled)) {
       in.tie = true;
       return;
     }
     const double allowed =
         priors_.external_constant * std::max(difference.roundoff, weight ? 0.0 : rank.noise);
-    const double chance = (difference.residual + difference.roundoff) / std::sqrt(difference.count);
-    const bool biased = difference.bias > std::max(priors_.bias_constant * chance, 2 * difference.roundoff);
+    const double noise = weight ? 0.0 : rank.noise;
+    const double chance = (difference.residual + difference.roundoff + noise) / std::sqrt(difference.count);
+    const bool biased =
+        difference.count >= kLeastForBias &&
+        difference.bias > std::max(priors_.bias_constant * chance, kBiasRoundoffs * difference.roundoff);
     if (!unbounded && !difference.exact_type && !biased && difference.rel_l2 <= allowed) return;
   }
   if (in.external_row >= 0) return;

@@ -54,6 +54,10 @@ void FaultFinder::judge_exact(size_t op, const Incoming& in) {
           "no recorded operation produced this input, and it differs");
     return;
   }
+  if (in.structural_row >= 0 && !in.inherited && !inner_differs(op)) {
+    blame(op, in.structural_row, FaultKind::input_fault, "certain", structural_reason(in));
+    return;
+  }
   if (error.differing_inputs > 0 || in.inherited || inner_differs(op)) {
     set_state(op, OpState::inherited);
     return;
@@ -86,6 +90,15 @@ void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
           "no recorded operation produced this input, and it differs by more than rounding");
     return;
   }
+  if (in.structural_row >= 0 && !in.inherited && !in.tie && !inner_differs(op)) {
+    const RowError& difference = rows_[static_cast<size_t>(in.structural_row)];
+    const double allowed =
+        priors_.external_constant * std::max(difference.roundoff, ranks_[target_op(op).rank].noise);
+    if (!(difference.rel_l2 <= allowed)) {
+      blame(op, in.structural_row, FaultKind::input_fault, "strong", structural_reason(in));
+      return;
+    }
+  }
   if (in.inherited || (has_inner(op) && inner_differs(op))) {
     set_state(op, in.inherited || !in.tie ? OpState::inherited : OpState::tie);
     return;
@@ -96,6 +109,11 @@ void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
   }
   if (error.differing_outputs == 0) {
     if (error.differing_inputs > 0) states_[op] = OpState::rounding;
+    return;
+  }
+  // Another choice among values that rounding moved: whatever follows from it is no fault either.
+  if (error.out_exact_mismatch && error.differing_inputs > 0 && any_of(kChoosing, type_of(op))) {
+    set_state(op, OpState::tie);
     return;
   }
   if (explained(op)) {
@@ -120,6 +138,11 @@ void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
         unexplained_reason(op));
 }
 
+std::string FaultFinder::structural_reason(const Incoming& in) const {
+  const OpRow& extra = table_.target->ops()[static_cast<size_t>(in.structural_op)];
+  return fmt::format("it comes from {}, a call that only the target makes", table_.target->text(extra.name));
+}
+
 bool FaultFinder::explained(size_t op) const {
   const OpError& error = ops_[op];
   if (error.out_class_mismatch || error.out_shape_mismatch || !std::isfinite(error.out)) return false;
@@ -127,6 +150,10 @@ bool FaultFinder::explained(size_t op) const {
   const bool statistics = table_.rows[static_cast<size_t>(error.worst_output_row)].mode == Mode::statistics;
   // Statistics cannot tell how an error that came in grows: only a call with clean inputs can be at fault.
   if (statistics && error.in > priors_.clean_input * error.roundoff) return true;
+  // Nor do those of a slice follow from those of the whole.
+  const OpClass* known = priors_.class_of(type_of(op));
+  if (statistics && known != nullptr && !known->sensitive) return true;
+  if (has_inner(op)) return true;  // what is inside was judged for itself
   const double formats = error.roundoff * std::sqrt(error.reduction);
   const double kappa = priors_.kappa(type_of(op));
   const double allowed = priors_.format_constant * (kappa * error.in + formats);
@@ -134,9 +161,8 @@ bool FaultFinder::explained(size_t op) const {
   if (!statistics &&
       !(error.out_worst <= priors_.worst_constant * (kappa * std::max(error.in, error.in_worst) + formats)))
     return false;
-  if (has_inner(op)) return true;  // what is inside was judged for itself
   const GroupStanding& standing = standings_[op];
-  if (standing.known && standing.excess > 0 && error.out > error.roundoff) return false;
+  if (standing.known && standing.excess > 0 && error.out > 2 * error.roundoff) return false;
   return !(error.bias_excess > 1 && error.out > error.roundoff);
 }
 

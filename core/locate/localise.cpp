@@ -31,7 +31,7 @@ Counts count(const ResultTable& table, const FaultFinder& finder) {
   Counts counts;
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const RowError& error = finder.rows()[i];
-    counts.compared += error.comparable ? 1 : 0;
+    counts.compared += error.comparable && !error.value ? 1 : 0;
     counts.differing += differs(error) ? 1 : 0;
     counts.unreadable += table.rows[i].unreadable ? 1 : 0;
   }
@@ -54,7 +54,10 @@ bool is_one_rounding(const RowError& row, const Priors& priors) {
 std::string run_verdict(const ResultTable& table, const FaultFinder& finder, const Counts& counts,
                         const Priors& priors, std::vector<std::string>& notes) {
   if (counts.compared == 0) {
-    notes.push_back("nothing could be compared: dump with task tensor or statistics on both sides");
+    notes.push_back(
+        "no tensor could be compared: dump with task tensor or statistics on both sides, or name what "
+        "belongs "
+        "together in a mapping file");
     return "inconclusive";
   }
   if (knows_nothing_of_inputs(table)) {

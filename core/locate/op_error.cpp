@@ -132,6 +132,7 @@ double reduction_length(const DumpIndex& index, OpId op) {
   }
   if (first.empty()) return 1;
   const auto last = static_cast<double>(std::max<int64_t>(first.back(), 1));
+  if (index.ops()[op].kind == OpKind::module) return last;  // at least one norm or product is inside
   if (contains(type, "conv")) {
     double k = 1;
     for (size_t i = 1; i < second.size(); ++i) k *= static_cast<double>(std::max<int64_t>(second[i], 1));
@@ -149,6 +150,7 @@ void set_bias_excess(const ResultTable& table, const std::vector<RowError>& rows
   for (int64_t i = op.first_row; i < op.first_row + op.row_count; ++i) {
     const RowError& error = rows[static_cast<size_t>(i)];
     if (!error.comparable || error.value || error.exact_type) continue;
+    if (error.count < kLeastForBias || error.bias <= kBiasRoundoffs * error.roundoff) continue;
     const ItemRow& item = table.target->items()[table.rows[static_cast<size_t>(i)].pair.target];
     if (is_input(item.role)) continue;
     const double chance = (error.residual + error.roundoff) / std::sqrt(error.count);
@@ -188,6 +190,7 @@ RowError row_error(const ResultTable& table, int64_t number) {
       return error;
     }
     error.comparable = error.shape_mismatch = true;
+    error.exact_type = roundoff == 0;
     return error;
   }
   const int64_t count = golden.element_count(g);

@@ -10,6 +10,11 @@
 
 namespace ulpscope {
 
+// A mean direction of errors shows only over many elements, and only when it is larger than what single
+// roundings do.
+constexpr double kLeastForBias = 64;
+constexpr double kBiasRoundoffs = 4;
+
 // The difference of one row.
 struct RowError {
   bool comparable = false;      // both sides hold something of the same kind

@@ -1,7 +1,5 @@
 #include "measure/mode.hpp"
 
-#include <tuple>
-
 namespace ulpscope {
 namespace {
 
@@ -163,14 +161,9 @@ ModeChoice ModeChooser::choose(const ItemPair& pair) const {
   const uint8_t dumps = target_offers_[item_t.op] & golden_offers_[item_g.op];
   const Sides sides{target, golden, offers_of(target), offers_of(golden)};
 
-  // An unusable record is never judged by something weaker while the other dump holds the data that it should
-  // have.
-  const bool wants_data = choice_ == DataChoice::best || choice_ == DataChoice::data;
-  for (const auto& [side, word, other] :
-       {std::tuple(&target, "target", &golden), {&golden, "golden", &target}})
-    if (wants_data && recorded_reason(*side) == Absent::bad &&
-        (recorded_reason(*other) == Absent::bad || (offers_of(*other) & kData) != 0))
-      return unusable(word);
+  // An unusable record is never judged: not by its data, and not by something weaker.
+  if (recorded_reason(target) == Absent::bad) return unusable("target");
+  if (recorded_reason(golden) == Absent::bad) return unusable("golden");
 
   // A tensor without elements has no data to offer: its shape decides.
   const bool empty = target_.element_count(item_t.tensor) == 0 || golden_.element_count(item_g.tensor) == 0;

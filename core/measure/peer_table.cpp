@@ -93,7 +93,7 @@ PeerValue statistic_value(const TensorRow& tensor, size_t which, bool is_scalar)
 // The value of an argument, which stands in all four columns.
 PeerValue argument_value(const ArgumentView& argument) {
   if (argument.type == "None") return PeerValue::none();
-  const PeerValue value = json_value(argument.value);
+  PeerValue value = json_value(argument.value);
   if (argument.type != "float" || value.kind != PeerValue::Kind::text) return value;
   const auto number = parse_double(value.text);
   return number ? PeerValue::of(*number) : value;
@@ -288,6 +288,7 @@ std::vector<PeerGroup> peer_groups(const ResultTable& table) {
     group.rows.push_back(static_cast<int64_t>(i));
   }
   std::vector<PeerGroup> out;
+  out.reserve(groups.size());
   for (auto& [key, group] : groups) out.push_back(std::move(group));
   return out;
 }

@@ -70,7 +70,7 @@ void check_class(RowFacts& facts) {
   if (sums.golden.positive_inf + sums.golden.negative_inf > 0)
     if (const auto text = overflow_text("target", largest_magnitude(sums.target), facts.golden.dtype))
       reason += ": overflow, " + *text;
-  facts.reasons.add(Verdict::fail, std::move(reason));
+  facts.reasons.add(Verdict::fail, reason);
 }
 
 void check_class_of_statistics(RowFacts& facts) {
@@ -85,7 +85,7 @@ void check_class_of_statistics(RowFacts& facts) {
     if (std::isinf(*pair.golden))
       if (const auto text = overflow_text("target", *pair.target, facts.golden.dtype))
         reason += ": overflow, " + *text;
-    facts.reasons.add(Verdict::fail, std::move(reason));
+    facts.reasons.add(Verdict::fail, reason);
   }
 }
 
@@ -123,12 +123,12 @@ void check_shape(RowFacts& facts, const RowContext& context) {
   }
   std::string reason = both("shape", shape_text(facts.target.shape), shape_text(facts.golden.shape));
   if (squeezed(facts.target.shape) != squeezed(facts.golden.shape)) {
-    facts.reasons.add(Verdict::fail, std::move(reason));
+    facts.reasons.add(Verdict::fail, reason);
     return;
   }
   reason += ", equal without dimensions of size 1";
   facts.row->squeezed = true;
-  facts.reasons.add(context.one_family && !context.merged ? Verdict::fail : Verdict::pass, std::move(reason));
+  facts.reasons.add(context.one_family && !context.merged ? Verdict::fail : Verdict::pass, reason);
 }
 
 void check_grad(RowFacts& facts) {
@@ -216,16 +216,16 @@ void measure_row(RowFacts& facts, const RowContext& context) {
 
 }  // namespace
 
-void Reasons::add(Verdict verdict, std::string reason) {
+void Reasons::add(Verdict verdict, std::string_view reason) {
   if (!text_.empty()) text_ += "; ";
   text_ += reason;
   verdict_ = std::max(verdict_, verdict);
   other_failed_ |= verdict == Verdict::fail;
 }
 
-void Reasons::add_grad(std::string reason) {
+void Reasons::add_grad(std::string_view reason) {
   const bool other_failed = other_failed_;
-  add(Verdict::fail, std::move(reason));
+  add(Verdict::fail, reason);
   other_failed_ = other_failed;
   grad_failed_ = true;
 }
@@ -277,7 +277,7 @@ void apply_row_rules(RowFacts& facts, const RowContext& context) {
   if (facts.row->mode == Mode::value) {
     ValueVerdict value = compare_values(argument_of(target, facts.row->pair.target),
                                         argument_of(golden, facts.row->pair.golden));
-    if (!value.message.empty()) facts.reasons.add(value.verdict, std::move(value.message));
+    if (!value.message.empty()) facts.reasons.add(value.verdict, value.message);
     return;
   }
   if (facts.row->mode == Mode::digest) {

@@ -18,10 +18,10 @@ namespace ulpscope {
 // The reasons of a row and the worst verdict among them.
 class Reasons {
  public:
-  void add(Verdict verdict, std::string reason);
+  void add(Verdict verdict, std::string_view reason);
   // A reason that changes no verdict.
-  void note(std::string reason) { add(Verdict::pass, std::move(reason)); }
-  void add_grad(std::string reason);
+  void note(std::string_view reason) { add(Verdict::pass, reason); }
+  void add_grad(std::string_view reason);
 
   Verdict verdict() const { return verdict_; }
   // Failed for requires_grad and for nothing else.

@@ -73,9 +73,11 @@ TEST_CASE("npy: every plain dtype is known") {
       {"uint16", DType::u16},     {"int32", DType::i32},   {"uint32", DType::u32},  {"int64", DType::i64},
       {"uint64", DType::u64},     {"float16", DType::f16}, {"float64", DType::f64}, {"complex64", DType::c64},
       {"complex128", DType::c128}};
-  for (const auto& [word, dtype] : kAll) {
+  for (const auto& entry : kAll) {
+    const std::string word = entry.first;
+    const DType dtype = entry.second;
     CAPTURE(word);
-    const TensorPlace place = place_of("dtype_" + std::string(word) + ".npy");
+    const TensorPlace place = place_of("dtype_" + word + ".npy");
     CHECK(place.dtype == dtype);
     CHECK(place.shape == Shape{2, 3});
     CHECK(place.size == 6 * size_bytes(dtype));

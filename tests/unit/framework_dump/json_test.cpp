@@ -37,7 +37,9 @@ TEST_CASE("json: tokens come in order with their texts") {
       {true_value, ""},   {false_value, ""}, {null, ""},        {end_array, ""},        {key, "b"},
       {begin_object, ""}, {end_object, ""},  {key, "c"},        {JsonToken::text, "x"}, {end_object, ""},
       {end, ""}};
-  for (const auto& [token, text] : expected) {
+  for (const auto& entry : expected) {
+    const auto& token = entry.first;
+    const auto& text = entry.second;
     CAPTURE(text);
     CHECK(lexer.next() == token);
     if (!text.empty()) CHECK(lexer.text() == text);

@@ -17,7 +17,8 @@ template <class T>
 PeerSums sums_of(DType dtype, const std::vector<T>& target, const std::vector<T>& golden) {
   PeerSums sums;
   sums.add(dtype, reinterpret_cast<const std::byte*>(target.data()), dtype,
-           reinterpret_cast<const std::byte*>(golden.data()), static_cast<int64_t>(target.size()));
+           reinterpret_cast<const std::byte*>(golden.data()),
+           static_cast<int64_t>(target.size() * sizeof(T) / size_bytes(dtype)));
   return sums;
 }
 std::vector<std::string> cells_f32(const std::vector<float>& target, const std::vector<float>& golden) {
