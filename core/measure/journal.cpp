@@ -60,6 +60,10 @@ bool read_hex(std::string_view text, T& value) {
   return true;
 }
 
+// A hash of a line up to its own place in it: a line that was changed or put behind another number is not
+// believed.
+uint64_t line_check(std::string_view line) { return XXH3_64bits(line.data(), line.size()); }
+
 std::string entry_line(const Journal::Entry& entry) {
   StoredMetrics stored = {};
   stored.sums = entry.metrics->sums;
@@ -75,6 +79,8 @@ std::string entry_line(const Journal::Entry& entry) {
     line += "\",\"peer\":\"";
     append_hex(line, *entry.metrics->peer);
   }
+  line += "\",\"check\":\"";
+  append_hex(line, line_check(line));
   return line += "\"}\n";
 }
 
@@ -86,6 +92,11 @@ std::optional<std::pair<int64_t, DataMetrics>> read_entry(std::string_view line)
     const auto found = json.find(member);
     return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
+  const size_t check_at = line.rfind("\",\"check\":\"");
+  uint64_t check = 0;
+  if (check_at == std::string_view::npos || !read_hex(text("check"), check) ||
+      check != line_check(line.substr(0, check_at + std::string_view("\",\"check\":\"").size())))
+    return std::nullopt;
   StoredMetrics stored;
   if (!read_hex(text("metrics"), stored)) return std::nullopt;
   DataMetrics metrics;
@@ -184,8 +195,7 @@ Result<Journal> Journal::resume(const std::string& folder, const JournalHeader& 
     end = rest.find('\n');
     if (end == std::string_view::npos) break;
     auto entry = read_entry(rest.substr(0, end));
-    if (!entry) break;
-    journal.finished_.insert_or_assign(entry->first, std::move(entry->second));
+    if (entry) journal.finished_.insert_or_assign(entry->first, std::move(entry->second));
   }
   if (::ftruncate(fd, static_cast<off_t>(whole)) != 0) return io_error(path);
   return journal;

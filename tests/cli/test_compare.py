@@ -243,6 +243,19 @@ class StoppedRunTest(CompareTest):
                 self.check(1, "compare", "--resume", "cut")
                 self.assertEqual(self.reports("cut"), self.reports("whole"))
 
+    def test_a_changed_journal_line_is_measured_again(self):
+        target, golden = self.make_folders()
+        self.check(1, "compare", target, golden, "-o", "whole", "--exact-output")
+        with open(self.path("whole", "journal.jsonl"), encoding="utf-8") as file:
+            lines = file.readlines()
+        numbers = [json.loads(line)["row"] for line in lines[1:]]
+        # The metrics of another pair under this number, and a flipped digit.
+        swapped = lines[1].replace('"row":%d,' % numbers[0], '"row":%d,' % numbers[-1])
+        flipped = lines[2].replace("0", "1", 5)
+        self.write("cut/journal.jsonl", lines[0] + swapped + flipped)
+        self.check(1, "compare", "--resume", "cut")
+        self.assertEqual(self.reports("cut"), self.reports("whole"))
+
     def test_a_journal_of_something_else_is_refused(self):
         target, golden = self.make_folders()
         self.check(1, "compare", target, golden, "-o", "first", "--exact-output")
