@@ -193,7 +193,28 @@ std::string equal_sentence(const ReportView& report) {
   if (statistics)
     return "all recorded statistics are equal; a permutation of elements, or errors that cancel, leave them "
            "equal too";
-  return digest ? "all checksums are equal" : "every matched tensor is bit-identical";
+  return digest ? "all checksums are equal" : "the elements of every matched tensor are equal";
+}
+
+// Rows that fail or warn for themselves (dtype, shape, an argument), where no culprit speaks for them: how
+// many, and the first of the worst.
+std::string rows_sentence(const ReportView& report) {
+  const Summary& summary = report.head().summary;
+  if (summary.fail + summary.warning == 0) return "";
+  const Verdict worst = summary.fail > 0 ? Verdict::fail : Verdict::warning;
+  RowView view;
+  view.wants_metrics = false;
+  for (int64_t i = 0; i < report.row_count(); ++i) {
+    report.read_row(i, view);
+    if (view.verdict != worst) continue;
+    const std::string counts = summary.fail == 0 ? fmt::format("{} rows warn", summary.warning)
+                               : summary.warning == 0
+                                   ? fmt::format("{} rows fail", summary.fail)
+                                   : fmt::format("{} rows fail and {} warn", summary.fail, summary.warning);
+    return fmt::format("{} by themselves; the first: {} {}: {}", counts, printable(view.named().op),
+                       printable(view.named().item), printable(view.message));
+  }
+  return "";
 }
 
 }  // namespace
@@ -209,16 +230,22 @@ std::string headline(std::string_view verdict) {
 
 std::vector<std::string> run_sentences(const ReportView& report) {
   const std::string& verdict = report.head().localisation.verdict;
-  if (verdict == "identical") return {equal_sentence(report)};
-  if (verdict == "rounding")
-    return {
-        "values differ, and the number formats in use explain every difference; no operation is at fault"};
-  if (verdict == "structure_only")
-    return {"values agree; calls were added, removed, reordered or renamed",
-            "next: look at the rows with match only_target, only_golden and aligned"};
-  if (verdict == "inconclusive")
-    return {"what is recorded does not show an operation at fault, nor that there is none"};
-  return {};
+  std::vector<std::string> found;
+  if (verdict == "identical") {
+    found.push_back(equal_sentence(report));
+  } else if (verdict == "rounding") {
+    found.emplace_back(
+        "values differ, and the number formats in use explain every difference; no operation is at fault");
+  } else if (verdict == "structure_only") {
+    found.emplace_back("values agree; calls were added, removed, reordered or renamed");
+    found.emplace_back("next: look at the rows with match only_target, only_golden and aligned");
+  } else if (verdict == "inconclusive") {
+    found.emplace_back("what is recorded does not show an operation at fault, nor that there is none");
+  } else {
+    return found;
+  }
+  if (const std::string rows = rows_sentence(report); !rows.empty()) found.push_back(rows);
+  return found;
 }
 
 std::vector<std::string> culprit_sentences(const ReportView& report, const Culprit& culprit) {

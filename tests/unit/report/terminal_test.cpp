@@ -96,7 +96,7 @@ TEST_CASE("terminal: colours only when asked for") {
 
 TEST_CASE("terminal: verdicts without a culprit have a first line and a sentence of their own") {
   CHECK(has(summary(of_verdict("identical", "data")),
-            "\nIDENTICAL\n    every matched tensor is bit-identical\n"));
+            "\nIDENTICAL\n    the elements of every matched tensor are equal\n"));
   CHECK(has(summary(of_verdict("identical", "digest")), "\nIDENTICAL\n    all checksums are equal\n"));
   CHECK(has(
       summary(of_verdict("identical", "statistics")),
