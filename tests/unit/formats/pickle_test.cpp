@@ -134,7 +134,9 @@ TEST_CASE("pickle: other opcodes and globals are refused by name") {
 }
 
 TEST_CASE("pickle: tensors are built from storages") {
-  const auto result = read(call(kRebuild2, storage() + kSizes + kRest) + "Nb.");  // BUILD drops the state
+  // What is read refers to the bytes, which must outlive it. BUILD drops the state.
+  const std::string bytes = call(kRebuild2, storage() + kSizes + kRest) + "Nb.";
+  const auto result = read(bytes);
   REQUIRE_MESSAGE(result.ok(), message_of(result));
   REQUIRE(result->top.kind == PickleKind::tensor);
   const PickleTensor& tensor = result->tensors[result->top.index];
