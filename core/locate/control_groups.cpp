@@ -12,7 +12,7 @@ namespace {
 constexpr double kMadToDeviation = 1.4826;
 constexpr double kSumRoundoff = 0x1p-24;
 // Members that an op is held against at most: those next to it.
-constexpr size_t kMaxMembers = 256;
+constexpr size_t kMaxMembers = 32;
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -32,16 +32,13 @@ const OpRow& op_of(const ResultTable& table, const OpError& op) {
 
 // An op against the others of its group, without those behind it in its own step and rank: were it at fault,
 // they would carry its error.
-GroupStanding stand(const ResultTable& table, const std::vector<OpError>& ops,
-                    const std::vector<size_t>& members, size_t self, const Priors& priors) {
-  const OpRow& mine = op_of(table, ops[members[self]]);
+GroupStanding stand(const std::vector<OpError>& ops, const std::vector<size_t>& members, size_t self,
+                    size_t block_end, const Priors& priors) {
   std::vector<double> bits;
-  const size_t first = self > kMaxMembers ? self - kMaxMembers : 0;
-  for (size_t m = first; m < members.size() && bits.size() < 2 * kMaxMembers; ++m) {
-    const OpRow& other = op_of(table, ops[members[m]]);
-    if (m < self || other.step != mine.step || other.rank != mine.rank)
-      bits.push_back(amplification_bits(ops[members[m]]));
-  }
+  for (size_t m = self > kMaxMembers ? self - kMaxMembers : 0; m < self; ++m)
+    bits.push_back(amplification_bits(ops[members[m]]));
+  for (size_t m = block_end; m < members.size() && m < block_end + kMaxMembers; ++m)
+    bits.push_back(amplification_bits(ops[members[m]]));
   GroupStanding standing;
   standing.bits = amplification_bits(ops[members[self]]);
   standing.members = static_cast<int64_t>(bits.size());
@@ -73,8 +70,18 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
     groups[{table.target->ops()[op].type, ops[i].roundoff}].push_back(i);
   }
   std::vector<GroupStanding> standings(ops.size());
-  for (const auto& [key, members] : groups)
-    for (size_t m = 0; m < members.size(); ++m) standings[members[m]] = stand(table, ops, members, m, priors);
+  const auto same_block = [&](size_t a, size_t b) {
+    const OpRow &x = op_of(table, ops[a]), &y = op_of(table, ops[b]);
+    return x.step == y.step && x.rank == y.rank;
+  };
+  for (const auto& [key, members] : groups) {
+    size_t block_end = 0;
+    for (size_t m = 0; m < members.size(); ++m) {
+      while (block_end < members.size() && (block_end <= m || same_block(members[m], members[block_end])))
+        ++block_end;
+      standings[members[m]] = stand(ops, members, m, block_end, priors);
+    }
+  }
   return standings;
 }
 
