@@ -1,96 +1,16 @@
 #include "formats/json_lexer.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
 #include <span>
 
 #include "base/text.hpp"
+#include "formats/json_scan.hpp"
 
 namespace ulpscope {
 namespace {
-
-// Bytes that a text may hold as they are: all but '"', '\\' and control characters.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (size_t c = 0x20; c < 256; ++c) plain[c] = c != '"' && c != '\\';
-  return plain;
-}();
-
-// Eight bytes at once, the first in the lowest place; only on machines that keep them so.
-constexpr bool kWordwise = std::endian::native == std::endian::little;
-constexpr uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
-
-uint64_t load_word(const char* p) {
-  uint64_t word = 0;
-  std::memcpy(&word, p, sizeof(word));
-  return word;
-}
-
-// A high bit at the first byte that is zero; those behind it mean nothing.
-uint64_t zero_bytes(uint64_t word) { return (word - kOnes) & ~word & kHighs; }
-
-// The first byte in [p, end) that a text cannot hold as it is; end when there is none.
-const char* skip_plain(const char* p, const char* end) {
-  while (kWordwise && end - p >= 8) {
-    const uint64_t word = load_word(p);
-    const uint64_t control = (word - kOnes * 0x20) & ~word & kHighs;
-    const uint64_t special = control | zero_bytes(word ^ (kOnes * '"')) | zero_bytes(word ^ (kOnes * '\\'));
-    if (special != 0) return p + std::countr_zero(special) / 8;
-    p += 8;
-  }
-  while (p < end && kPlain[static_cast<unsigned char>(*p)]) ++p;
-  return p;
-}
-
-// The first byte in [p, end) that is no blank. Lines are indented by runs of blanks.
-const char* skip_blanks(const char* p, const char* end) {
-  while (kWordwise && end - p >= 8) {
-    const uint64_t other = load_word(p) ^ (kOnes * ' ');
-    if (other != 0) return p + std::countr_zero(other) / 8;
-    p += 8;
-  }
-  while (p < end && *p == ' ') ++p;
-  return p;
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-const char* skip_digits(const char* p, const char* end) {
-  while (kWordwise && end - p >= 8) {
-    const uint64_t word = load_word(p);
-    constexpr uint64_t kUpper = 0xf0f0f0f0f0f0f0f0u;
-    if ((word & kUpper) != kOnes * 0x30 || ((word + kOnes * 6) & kUpper) != kOnes * 0x30) break;
-    p += 8;
-  }
-  while (p < end && is_digit(*p)) ++p;
-  return p;
-}
-
-// number = [ - ] ( 0 | 1-9 digits ) [ . digits ] [ (e|E) [ + | - ] digits ]
-// The end of the number that begins at p; null when none does.
-const char* skip_number(const char* p, const char* end) {
-  if (p < end && *p == '-') ++p;
-  const char* const whole = p;
-  p = skip_digits(p, end);
-  if (p == whole || (p - whole > 1 && *whole == '0')) return nullptr;
-  if (p < end && *p == '.') {
-    const char* const fraction = ++p;
-    p = skip_digits(p, end);
-    if (p == fraction) return nullptr;
-  }
-  if (p < end && (*p == 'e' || *p == 'E')) {
-    ++p;
-    if (p < end && (*p == '+' || *p == '-')) ++p;
-    const char* const exponent = p;
-    p = skip_digits(p, end);
-    if (p == exponent) return nullptr;
-  }
-  return p;
-}
 
 void append_utf8(std::string& out, uint32_t code) {
   const auto put = [&out](uint32_t byte) { out += static_cast<char>(byte); };
@@ -124,8 +44,6 @@ bool has_high_byte(std::string_view text) {
 constexpr uint32_t kReplacement = 0xfffd;
 constexpr std::string_view kCutOff = "the text ends early (an unfinished run?)";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-// Shorter tokens are always whole in the buffer.
-constexpr size_t kLookahead = JsonLexer::kMaxNumberBytes + 16;
 
 }  // namespace
 
@@ -170,19 +88,16 @@ JsonToken JsonLexer::fail(uint64_t at, std::string_view what) {
 // The next byte that is no white space, not consumed; -1 at the end.
 int JsonLexer::skip_space() {
   while (true) {
-    if (static_cast<size_t>(end_ - cursor_) < kLookahead) refill();
-    const char* p = cursor_;
-    while (p < end_ && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) p = skip_blanks(p + 1, end_);
-    const bool spent = p == end_;
-    cursor_ = p;
-    if (!spent) return static_cast<unsigned char>(*p);
+    if (static_cast<size_t>(end_ - cursor_) < kLookaheadBytes) refill();
+    cursor_ = skip_white(cursor_, end_);
+    if (cursor_ != end_) return static_cast<unsigned char>(*cursor_);
     if (!more_) return -1;
   }
 }
 
 // The same; most of the time there is no white space.
 inline int JsonLexer::peek() {
-  const bool is_plain = static_cast<size_t>(end_ - cursor_) >= kLookahead && *cursor_ > ' ';
+  const bool is_plain = static_cast<size_t>(end_ - cursor_) >= kLookaheadBytes && *cursor_ > ' ';
   return is_plain ? *cursor_ : skip_space();
 }
 

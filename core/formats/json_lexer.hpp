@@ -45,6 +45,10 @@ class JsonLexer {
   explicit JsonLexer(std::string_view text);
 
   JsonToken next();
+  // Passes over whole members and elements, and ends of containers, up to the end of the one that is open at
+  // the depth outside + 1. Stops before anything that is not plain, an error or the end of the buffer for
+  // one, and leaves it to next: to skip is to call both in turn.
+  void skip_plain_members(size_t outside);
   // Of a key, text (both decoded, valid UTF-8) or number (as written). Valid until the next call of next.
   std::string_view text() const { return view_; }
   // The byte at which the last token begins.
@@ -57,10 +61,14 @@ class JsonLexer {
  private:
   enum class State : uint8_t { value, first_value, first_key, key, colon, after_value, done };
 
+  // Shorter tokens are always whole in the buffer.
+  static constexpr size_t kLookaheadBytes = kMaxNumberBytes + 16;
+
   uint64_t position() const { return base_ + static_cast<uint64_t>(cursor_ - begin_); }
   bool refill();
   int skip_space();
   int peek();
+  const char* skip_plain_value(const char* p);
   JsonToken read_value(int first);
   JsonToken open(bool object);
   JsonToken close();

@@ -6,9 +6,11 @@ bool skip_json_value(JsonLexer& lexer, JsonToken first) {
   if (first == JsonToken::broken) return false;
   if (first != JsonToken::begin_object && first != JsonToken::begin_array) return true;
   const size_t outside = lexer.depth() - 1;
-  while (lexer.depth() > outside)
+  while (true) {
+    lexer.skip_plain_members(outside);
+    if (lexer.depth() <= outside) return true;
     if (lexer.next() == JsonToken::broken) return false;
-  return true;
+  }
 }
 
 JsonRead JsonTape::read(JsonLexer& lexer) { return read(lexer, lexer.next()); }

@@ -199,3 +199,61 @@ TEST_CASE("json: text is written with its escapes") {
   append_json_text(out, "a\"b\\c\n\t\r\x01\xc3\xa9");
   CHECK(out == "\"a\\\"b\\\\c\\n\\t\\r\\u0001\xc3\xa9\"");
 }
+
+namespace {
+
+// What comes after the first member of the object when its value is passed over: the next member's name, or
+// the message.
+std::string after_first_member(const std::string& json) {
+  JsonLexer lexer(json);
+  lexer.next();
+  lexer.next();
+  if (!skip_json_value(lexer, lexer.next())) return lexer.error().message;
+  return lexer.next() == JsonToken::key ? std::string(lexer.text()) : "no member";
+}
+
+// Long enough for a reader that looks only at texts with room behind them.
+const std::string kRoom(20000, ' ');
+
+}  // namespace
+
+TEST_CASE("json: a value is passed over whole, whatever it is made of") {
+  const std::vector<std::string> values = {
+      R"({})",
+      R"([])",
+      R"([[], {}, [{}], ""])",
+      R"([1, -2.5e-3, NaN, Infinity, -Infinity, true, false, null])",
+      R"({"a" : "x", "b" :[1 ,2] ,"c":{"d":{"e":0}}})",
+      R"(["with \"quotes\" and \\", "é", "\ud83d\ude00"])",
+      R"("a text")",
+      R"(-0.5)",
+  };
+  for (const std::string& value : values) {
+    CAPTURE(value);
+    CHECK(after_first_member("{\"a\": " + value + ", \"next\": 1}" + kRoom) == "next");
+    CHECK(after_first_member("{\"a\": " + value + ", \"next\": 1}") == "next");
+  }
+}
+
+TEST_CASE("json: a fault within a value that is passed over is named with its byte") {
+  const auto message = [](std::string_view value) {
+    return after_first_member("{\"a\":" + std::string(value) + "}" + kRoom);
+  };
+  CHECK(message("[1,,2]") == "byte 8: expected a value");
+  CHECK(message("[1 2]") == "byte 8: expected ',' or ']'");
+  CHECK(message("[1,]") == "byte 8: expected a value");
+  CHECK(message("{\"b\":1,}") == "byte 12: expected a member name");
+  CHECK(message("{\"b\" 1}") == "byte 10: expected ':'");
+  CHECK(message("{\"b\":1]") == "byte 11: expected ',' or '}'");
+  CHECK(message("[01]") == "byte 6: expected a value");
+  CHECK(message("[1.]") == "byte 6: expected a value");
+  CHECK(message("[tru]") == "byte 6: expected a value");
+  CHECK(message("[truex]") == "byte 10: expected ',' or ']'");
+  CHECK(message("[\"\\x\"]") == "byte 7: expected an escape sequence");
+  CHECK(message("[\"\n\"]") == "byte 7: a control character in a text");
+}
+
+TEST_CASE("json: a value that ends early is said to be cut off when it is passed over") {
+  const std::string long_list = "{\"a\":[" + std::string(20000, ' ') + "1, 2";
+  CHECK(after_first_member(long_list) == "byte 20010: the text ends early (an unfinished run?)");
+}
