@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,13 +14,15 @@ namespace ulpscope {
 namespace {
 
 constexpr uint64_t kHeadBytes = 4 << 20;
+// Enough for the members before data: whether a file is a dump at all is mostly told by these alone.
+constexpr uint64_t kStartBytes = 64 << 10;
 constexpr size_t kMaxFolders = 2;  // looked into; the first steps tell
 
 // The first bytes of a file; empty when it cannot be read.
-std::string head_of(const std::string& root, const std::string& relative) {
+std::string head_of(const std::string& root, const std::string& relative, uint64_t limit_bytes = kHeadBytes) {
   const auto file = File::open_under(root, relative);
   if (!file.ok()) return {};
-  std::string text(static_cast<size_t>(std::min(file->size(), kHeadBytes)), '\0');
+  std::string text(static_cast<size_t>(std::min(file->size(), limit_bytes)), '\0');
   const auto got = file->read_at(0, std::as_writable_bytes(std::span(text)));
   text.resize(got.ok() ? *got : 0);
   return text;
@@ -41,8 +44,16 @@ bool is_dump(std::string_view text) {
   return false;
 }
 
+// As text.find, which looks for the first byte alone: in a dump a '.' stands every few bytes.
+size_t find(std::string_view text, std::string_view word, size_t from = 0) {
+  if (from >= text.size()) return std::string_view::npos;
+  const void* found = ::memmem(text.data() + from, text.size() - from, word.data(), word.size());
+  return found == nullptr ? std::string_view::npos
+                          : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
 bool contains(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos;
+  return find(text, word) != std::string_view::npos;
 }
 
 bool shows_vllm(std::string_view dump, std::string_view stack) {
@@ -55,7 +66,7 @@ bool shows_vllm(std::string_view dump, std::string_view stack) {
 // A second call of an outermost or an embedding module.
 bool shows_second_forward(std::string_view dump) {
   constexpr std::string_view kSecond = ".forward.1\"";
-  for (size_t at = dump.find(kSecond); at != std::string_view::npos; at = dump.find(kSecond, at + 1)) {
+  for (size_t at = find(dump, kSecond); at != std::string_view::npos; at = find(dump, kSecond, at + 1)) {
     const size_t quote = dump.rfind('"', at);
     if (quote == std::string_view::npos) continue;
     const DumpKey key = parse_dump_key(dump.substr(quote + 1, at + kSecond.size() - quote - 2));
@@ -70,7 +81,8 @@ struct Evidence {
   bool dump = false, files_only = false, vllm = false, second_forward = false;
 };
 
-Evidence look(std::string_view path) {
+// wants_vllm: whether the members about vLLM are asked for, which takes more reading.
+Evidence look(std::string_view path, bool wants_vllm) {
   Evidence evidence;
   const auto layout = find_dump_folders(std::string(path), {});
   if (!layout.ok()) return evidence;
@@ -82,9 +94,11 @@ Evidence look(std::string_view path) {
     if (!layout->file.empty()) names = {layout->file};
     bool any = false;
     for (const std::string& name : names) {
-      const std::string text = head_of(layout->root, prefix + name);
-      if (text.empty() || !is_dump(text)) continue;
+      const bool is_sure = !wants_vllm && is_dump(head_of(layout->root, prefix + name, kStartBytes));
+      const std::string text = is_sure ? std::string() : head_of(layout->root, prefix + name);
+      if (!is_sure && (text.empty() || !is_dump(text))) continue;
       any = evidence.dump = true;
+      if (!wants_vllm) continue;
       evidence.vllm |= shows_vllm(text, head_of(layout->root, prefix + "stack.json"));
       evidence.second_forward |= shows_second_forward(text);
     }
@@ -99,8 +113,8 @@ Evidence look(std::string_view path) {
 }  // namespace
 
 Probe probe_framework(std::string_view path, FrameworkFlavour flavour) {
-  const Evidence evidence = look(path);
   const bool is_torch = flavour == FrameworkFlavour::torch_api;
+  const Evidence evidence = look(path, !is_torch);
   if (evidence.files_only)
     return is_torch ? Probe{55, "dump_tensor_data without dump.json"}
                     : Probe{0, "no dump.json to tell vLLM by"};
