@@ -47,7 +47,7 @@ struct RowRange {
 };
 RowRange op_pair_rows(const ReportView& report, int64_t row) {
   RowView view;
-  view.wants_metrics = false;
+  view.wants_metrics = view.wants_sides = false;
   report.read_row(row, view);
   const int64_t op_pair = view.op_pair;
   const auto same = [&](int64_t at) {
@@ -58,6 +58,13 @@ RowRange op_pair_rows(const ReportView& report, int64_t row) {
   while (range.first > 0 && same(range.first - 1)) --range.first;
   while (range.end < report.row_count() && same(range.end)) ++range.end;
   return range;
+}
+
+std::string op_name(const ReportView& report, int64_t row) {
+  RowView view;
+  view.wants_metrics = false;
+  report.read_row(row, view);
+  return std::string(view.named().op);
 }
 
 bool is_input(const RowView& row) {
@@ -183,7 +190,7 @@ std::string evidence_sentence(const Culprit& culprit, bool row_is_told) {
 
 std::string equal_sentence(const ReportView& report) {
   RowView view;
-  view.wants_metrics = false;
+  view.wants_metrics = view.wants_sides = false;
   bool statistics = false, digest = false;
   for (int64_t i = 0; i < report.row_count(); ++i) {
     report.read_row(i, view);
@@ -203,10 +210,12 @@ std::string rows_sentence(const ReportView& report) {
   if (summary.fail + summary.warning == 0) return "";
   const Verdict worst = summary.fail > 0 ? Verdict::fail : Verdict::warning;
   RowView view;
-  view.wants_metrics = false;
+  view.wants_metrics = view.wants_sides = false;
   for (int64_t i = 0; i < report.row_count(); ++i) {
     report.read_row(i, view);
     if (view.verdict != worst) continue;
+    view.wants_sides = true;
+    report.read_row(i, view);
     const std::string counts = summary.fail == 0 ? fmt::format("{} rows warn", summary.warning)
                                : summary.warning == 0
                                    ? fmt::format("{} rows fail", summary.fail)
@@ -274,7 +283,7 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
 LoneCalls lone_calls(const ReportView& report) {
   LoneCalls lone;
   RowView row;
-  row.wants_metrics = false;
+  row.wants_metrics = row.wants_sides = false;
   int64_t op_pair = -1;
   bool alone = false, on_target = false;
   std::string name;
@@ -291,7 +300,7 @@ LoneCalls lone_calls(const ReportView& report) {
       op_pair = row.op_pair;
       alone = row.one_sided();
       on_target = row.target.present;
-      if (alone) name = row.named().op;
+      if (alone) name = op_name(report, i);
     }
     // A row of both sides, or one of the other side, means that the call has a partner.
     alone = alone && row.one_sided() && row.target.present == on_target;
@@ -303,7 +312,7 @@ LoneCalls lone_calls(const ReportView& report) {
 std::vector<std::pair<std::string, int64_t>> match_counts(const ReportView& report) {
   std::vector<std::pair<std::string, int64_t>> counts;
   RowView row;
-  row.wants_metrics = false;
+  row.wants_metrics = row.wants_sides = false;
   for (int64_t i = 0; i < report.row_count(); ++i) {
     report.read_row(i, row);
     if (row.one_sided()) continue;

@@ -101,6 +101,13 @@ void OutputFile::flush() {
   buffer_.clear();
 }
 
+void OutputFile::write(std::string_view text) {
+  flush();
+  if (!status_.ok()) return;
+  if (const int error_number = write_all(fd_, text); error_number != 0)
+    status_ = system_error(path_, error_number);
+}
+
 Status OutputFile::commit() {
   flush();
   const int fd = std::exchange(fd_, -1);

@@ -50,6 +50,8 @@ class OutputFile {
   void flush_when_large() {
     if (buffer_.size() >= kBufferBytes) flush();
   }
+  // Writes text, which is large, behind what is buffered.
+  void write(std::string_view text);
   // Writes the rest, closes, and gives the file its name. io: anything that could not be written.
   Status commit();
 

@@ -36,6 +36,7 @@ struct RowView {
   bool unreadable = false;
   bool bit_identical = false;  // both sides are the same bytes of the same type, as far as is known
   bool wants_metrics = true;   // set to false by a reader that needs none: metrics stays empty
+  bool wants_sides = true;     // set to false by a reader that needs of each side only whether it is present
   std::vector<std::optional<double>> metrics;  // in the order of ReportHead::metric_names
   std::string target_item, golden_item;        // room for names that are put together
 

@@ -24,12 +24,12 @@ void put_item_name(const DumpIndex& index, const ItemRow& item, std::string& nam
   if (!path.empty()) name.append(".").append(path);
 }
 
-void read_side(const DumpIndex& index, ItemId item, RowSide& side, std::string& name) {
+void read_side(const DumpIndex& index, ItemId item, RowSide& side, std::string& name, bool wants_sides) {
   side = {};
-  if (item == kNoIndex) return;
+  side.present = item != kNoIndex;
+  if (!side.present || !wants_sides) return;
   const ItemRow& row = index.items()[item];
   put_item_name(index, row, name);
-  side.present = true;
   side.op = index.text(index.ops()[row.op].name);
   side.item = name;
   side.is_tensor = row.tensor != kNoIndex;
@@ -84,8 +84,8 @@ TableView::TableView(const ResultTable& table, std::string version) : table_(tab
 
 void TableView::read_row(int64_t index, RowView& view) const {
   const ResultRow& row = table_.rows[static_cast<size_t>(index)];
-  read_side(*table_.target, row.pair.target, view.target, view.target_item);
-  read_side(*table_.golden, row.pair.golden, view.golden, view.golden_item);
+  read_side(*table_.target, row.pair.target, view.target, view.target_item, view.wants_sides);
+  read_side(*table_.golden, row.pair.golden, view.golden, view.golden_item, view.wants_sides);
 
   const bool on_target = view.target.present;
   const DumpIndex& place = on_target ? *table_.target : *table_.golden;
