@@ -190,7 +190,7 @@ class Planner {
       return;
     }
     if (target->shape != golden->shape) {
-      if (squeezed(target->shape) != squeezed(golden->shape)) return;  // no metrics: judged by the shapes
+      if (!is_same_squeezed(target->shape, golden->shape)) return;  // no metrics: judged by the shapes
       row.squeezed = true;
     }
     DataPair pair{number, std::move(target).value(), std::move(golden).value()};

@@ -17,6 +17,10 @@ Result<int64_t> product(std::span<const int64_t> dims) {
 
 }  // namespace
 
+bool is_same_squeezed(std::span<const int64_t> a, std::span<const int64_t> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end()) || squeezed(a) == squeezed(b);
+}
+
 Shape squeezed(std::span<const int64_t> shape) {
   Shape out;
   std::copy_if(shape.begin(), shape.end(), std::back_inserter(out), [](int64_t dim) { return dim != 1; });

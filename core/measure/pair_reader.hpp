@@ -29,6 +29,8 @@ Result<SideShape> side_shape(const DumpIndex& index, ItemId item, const Merge* m
 
 // shape without its dimensions of size 1.
 Shape squeezed(std::span<const int64_t> shape);
+// Whether two shapes are the same without them.
+bool is_same_squeezed(std::span<const int64_t> a, std::span<const int64_t> b);
 
 // The elements of one side as dense row-major bytes, read in pieces.
 class SideReader {

@@ -38,8 +38,10 @@ std::string_view api_name(const DumpIndex& index, OpId op) {
   if (op == kNoIndex) return {};
   const OpRow& row = index.ops()[op];
   if (row.kind != OpKind::api && row.kind != OpKind::communication) return {};
-  const auto parts = split(index.text(row.name), '.');
-  return parts.size() >= 3 ? parts[1] : index.text(row.type);
+  const std::string_view name = index.text(row.name);
+  const size_t first = name.find('.');
+  const size_t second = first == std::string_view::npos ? first : name.find('.', first + 1);
+  return second == std::string_view::npos ? index.text(row.type) : name.substr(first + 1, second - first - 1);
 }
 
 // The largest error of an entry's inputs. An entry without input rows counts as having equal ones.
@@ -143,10 +145,12 @@ class EntryJudge {
     const StatisticPair& norm = facts.statistics[Statistic::l2norm];
     if (!norm.relative) return;
     const double error = *norm.relative;
-    const std::string numbers = "relative error " + number_text(error) + " of l2norm (target " +
-                                number_text(*norm.target) + ", golden " + number_text(*norm.golden) + ")";
+    const auto numbers = [&] {
+      return "relative error " + number_text(error) + " of l2norm (target " + number_text(*norm.target) +
+             ", golden " + number_text(*norm.golden) + ")";
+    };
     if (inputs.norm < options_.norm_input && error > options_.norm_output)
-      facts.reasons.add(Verdict::fail, numbers + " is above " + number_text(options_.norm_output) +
+      facts.reasons.add(Verdict::fail, numbers() + " is above " + number_text(options_.norm_output) +
                                            ", with inputs at " + number_text(inputs.norm));
     if (!(error > noise_floor(facts, options_)) || std::isinf(inputs.norm)) return;
     const bool grows =
@@ -154,9 +158,9 @@ class EntryJudge {
     if (!grows) return;
     facts.reasons.add(
         Verdict::warning,
-        numbers + (inputs.norm == 0 ? " with equal inputs"
-                                    : " is more than " + number_text(options_.norm_growth) +
-                                          " times that of the inputs, " + number_text(inputs.norm)));
+        numbers() + (inputs.norm == 0 ? " with equal inputs"
+                                      : " is more than " + number_text(options_.norm_growth) +
+                                            " times that of the inputs, " + number_text(inputs.norm)));
   }
 
   // Nothing that both sides recorded could be compared.
@@ -240,7 +244,7 @@ bool is_never_explained(const ResultTable& table, const ResultRow& row) {
   ResultRow copy = row;
   const RowFacts facts = gather_facts(copy, {table, options, true, !table.pairs.merges.empty()});
   if (!facts.is_judged) return false;
-  if (squeezed(facts.target.shape) != squeezed(facts.golden.shape)) return true;
+  if (!is_same_squeezed(facts.target.shape, facts.golden.shape)) return true;
   if (facts.sums != nullptr && facts.sums->nonfinite_mismatch > 0) return true;
   if (facts.statistics.any(StatisticClass::mismatch)) return true;
   if (!is_exact(facts.target.dtype) || !is_exact(facts.golden.dtype)) return false;

@@ -122,7 +122,7 @@ void check_shape(RowFacts& facts, const RowContext& context) {
     return;
   }
   std::string reason = both("shape", shape_text(facts.target.shape), shape_text(facts.golden.shape));
-  if (squeezed(facts.target.shape) != squeezed(facts.golden.shape)) {
+  if (!is_same_squeezed(facts.target.shape, facts.golden.shape)) {
     facts.reasons.add(Verdict::fail, reason);
     return;
   }
@@ -197,7 +197,7 @@ void set_measures(RowFacts& facts, bool equal) {
 }
 
 void measure_row(RowFacts& facts, const RowContext& context) {
-  if (squeezed(facts.target.shape) != squeezed(facts.golden.shape)) return set_measures(facts, false);
+  if (!is_same_squeezed(facts.target.shape, facts.golden.shape)) return set_measures(facts, false);
   if (facts.count() == 0) return;
   if (facts.row->mode == Mode::digest)
     return set_measures(facts, context.table.target->text(facts.tensor_target->digest) ==
