@@ -14,7 +14,8 @@ constexpr double kSumRoundoff = 0x1p-24;
 // Members that an op is held against at most: those next to it.
 constexpr size_t kMaxMembers = 32;
 
-double median_of(std::vector<double> values) {
+// Sorts values in part.
+double median_of(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
@@ -31,22 +32,19 @@ const OpRow& op_of(const ResultTable& table, const OpError& op) {
 }
 
 // An op against the others of its group, without those behind it in its own step and rank: were it at fault,
-// they would carry its error.
-GroupStanding stand(const std::vector<OpError>& ops, const std::vector<size_t>& members, size_t self,
-                    size_t block_end, const Priors& priors) {
-  std::vector<double> bits;
-  for (size_t m = self > kMaxMembers ? self - kMaxMembers : 0; m < self; ++m)
-    bits.push_back(amplification_bits(ops[members[m]]));
-  for (size_t m = block_end; m < members.size() && m < block_end + kMaxMembers; ++m)
-    bits.push_back(amplification_bits(ops[members[m]]));
+// they would carry its error. group: the amplifications of its members. bits: room that is used again.
+GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_end, const Priors& priors,
+                    std::vector<double>& bits) {
+  bits.clear();
+  for (size_t m = self > kMaxMembers ? self - kMaxMembers : 0; m < self; ++m) bits.push_back(group[m]);
+  for (size_t m = block_end; m < group.size() && m < block_end + kMaxMembers; ++m) bits.push_back(group[m]);
   GroupStanding standing;
-  standing.bits = amplification_bits(ops[members[self]]);
+  standing.bits = group[self];
   standing.members = static_cast<int64_t>(bits.size());
   if (bits.empty()) return standing;
   standing.median = median_of(bits);
-  std::vector<double> distances;
-  for (const double b : bits) distances.push_back(std::fabs(b - standing.median));
-  standing.deviation = kMadToDeviation * median_of(distances);
+  for (double& b : bits) b = std::fabs(b - standing.median);
+  standing.deviation = kMadToDeviation * median_of(bits);
   const double limit =
       standing.median + std::max(priors.outlier_bits, priors.outlier_deviations * standing.deviation);
   standing.known = static_cast<int>(bits.size()) >= priors.group_size;
@@ -74,12 +72,15 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
     const OpRow &x = op_of(table, ops[a]), &y = op_of(table, ops[b]);
     return x.step == y.step && x.rank == y.rank;
   };
+  std::vector<double> amplifications, room;
   for (const auto& [key, members] : groups) {
+    amplifications.clear();
+    for (const size_t member : members) amplifications.push_back(amplification_bits(ops[member]));
     size_t block_end = 0;
     for (size_t m = 0; m < members.size(); ++m) {
       while (block_end < members.size() && (block_end <= m || same_block(members[m], members[block_end])))
         ++block_end;
-      standings[members[m]] = stand(ops, members, m, block_end, priors);
+      standings[members[m]] = stand(amplifications, m, block_end, priors, room);
     }
   }
   return standings;

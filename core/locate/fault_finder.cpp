@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kLeastWitnesses = 3;
 // Agreeing calls of a type that outweigh one that is off by its own roundings.
 constexpr int64_t kAgreeingForOne = 9;
+// Rows whose errors are computed by one task.
+constexpr int64_t kBatchRows = 4096;
 
 ContentKeys hashes_of(const ResultTable& table, bool target_side) {
   const DumpIndex& index = target_side ? *table.target : *table.golden;
@@ -26,10 +28,13 @@ ContentKeys hashes_of(const ResultTable& table, bool target_side) {
   return keys;
 }
 
-std::vector<RowError> row_errors(const ResultTable& table) {
-  std::vector<RowError> errors;
-  errors.reserve(table.rows.size());
-  for (int64_t i = 0; i < static_cast<int64_t>(table.rows.size()); ++i) errors.push_back(row_error(table, i));
+std::vector<RowError> row_errors(const ResultTable& table, ThreadPool& pool) {
+  const auto count = static_cast<int64_t>(table.rows.size());
+  std::vector<RowError> errors(table.rows.size());
+  pool.parallel_for((count + kBatchRows - 1) / kBatchRows, [&](int64_t batch, int) {
+    const int64_t end = std::min(count, (batch + 1) * kBatchRows);
+    for (int64_t i = batch * kBatchRows; i < end; ++i) errors[static_cast<size_t>(i)] = row_error(table, i);
+  });
   return errors;
 }
 
@@ -38,7 +43,7 @@ std::vector<RowError> row_errors(const ResultTable& table) {
 FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadPool& pool)
     : table_(table),
       priors_(priors),
-      rows_(row_errors(table)),
+      rows_(row_errors(table, pool)),
       ops_(op_errors(table, rows_, priors.bias_constant)),
       standings_(control_groups(table, ops_, priors)),
       target_keys_(hashes_of(table, true)),
@@ -62,6 +67,9 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadP
     error_of_op_[table.pairs.ops[ops_[i].op_pair].target] = static_cast<int64_t>(i);
   for (const OpRow& op : table.target->ops())
     if (op.parent != kNoIndex) inner_[op.parent] = 1;
+  for (size_t i = 0; i < ops_.size(); ++i)
+    if (const auto [entry, fresh] = class_of_type_.try_emplace(target_op(i).type); fresh)
+      entry->second = priors_.class_of(type_of(i));
   measure_regime();
   find_in_order();
 }
@@ -90,7 +98,7 @@ void FaultFinder::measure_regime() {
       ++floating;
       other_dtype += op.dtypes_differ ? 1 : 0;
     }
-    const OpClass* known = priors_.class_of(type_of(i));
+    const OpClass* known = class_of(i);
     const bool sensitive = known == nullptr ? target_op(i).kind != OpKind::api : known->sensitive;
     if (!sensitive || op.roundoff == 0 || op.dtypes_differ || op.outputs == 0) continue;
     if (op.inputs == 0 || op.differing_inputs > 0) continue;

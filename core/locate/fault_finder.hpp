@@ -88,6 +88,8 @@ class FaultFinder {
   void set_state(size_t op, OpState state);
   const OpRow& target_op(size_t op) const;
   std::string_view type_of(size_t op) const;
+  // What the priors say of its type; null: nothing.
+  const OpClass* class_of(size_t op) const { return class_of_type_.at(target_op(op).type); }
   ItemId target_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.target; }
   ItemId golden_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.golden; }
 
@@ -98,6 +100,7 @@ class FaultFinder {
 
   const ResultTable& table_;
   const Priors& priors_;
+  std::unordered_map<TextId, const OpClass*> class_of_type_;
   std::vector<RowError> rows_;
   std::vector<OpError> ops_;
   std::vector<GroupStanding> standings_;

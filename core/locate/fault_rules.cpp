@@ -151,11 +151,11 @@ bool FaultFinder::explained(size_t op) const {
   // Statistics cannot tell how an error that came in grows: only a call with clean inputs can be at fault.
   if (statistics && error.in > priors_.clean_input * error.roundoff) return true;
   // Nor do those of a slice follow from those of the whole.
-  const OpClass* known = priors_.class_of(type_of(op));
+  const OpClass* known = class_of(op);
   if (statistics && known != nullptr && !known->sensitive) return true;
   if (has_inner(op)) return true;  // what is inside was judged for itself
   const double formats = error.roundoff * std::sqrt(error.reduction);
-  const double kappa = priors_.kappa(type_of(op));
+  const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
   const double allowed = priors_.format_constant * (kappa * error.in + formats);
   if (!(error.out <= allowed)) return false;
   if (!statistics &&
