@@ -31,16 +31,6 @@ void append_utf8(std::string& out, uint32_t code) {
   }
 }
 
-// Whether any byte is outside ASCII.
-bool has_high_byte(std::string_view text) {
-  size_t i = 0;
-  for (; i + 8 <= text.size(); i += 8)
-    if ((load_word(text.data() + i) & kHighs) != 0) return true;
-  for (; i < text.size(); ++i)
-    if ((static_cast<unsigned char>(text[i]) & 0x80u) != 0) return true;
-  return false;
-}
-
 constexpr uint32_t kReplacement = 0xfffd;
 constexpr std::string_view kCutOff = "the text ends early (an unfinished run?)";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -219,14 +209,16 @@ JsonToken JsonLexer::read_number() {
 JsonToken JsonLexer::read_text(JsonToken token) {
   ++cursor_;
   const char* const p = skip_plain(cursor_, end_);
+  const char* readable_end = end_;
   if (p < end_ && *p == '"') {
     view_ = {cursor_, static_cast<size_t>(p - cursor_)};
     cursor_ = p + 1;
   } else {
     if (!read_text_slowly()) return JsonToken::broken;
     view_ = text_;
+    readable_end = text_.data() + text_.size();
   }
-  if (has_high_byte(view_)) {
+  if (has_high_byte(view_, readable_end)) {
     text_ = valid_utf8(view_);
     view_ = text_;
   }

@@ -45,10 +45,14 @@ class JsonLexer {
   explicit JsonLexer(std::string_view text);
 
   JsonToken next();
-  // Passes over whole members and elements, and ends of containers, up to the end of the one that is open at
-  // the depth outside + 1. Stops before anything that is not plain, an error or the end of the buffer for
-  // one, and leaves it to next: to skip is to call both in turn.
-  void skip_plain_members(size_t outside);
+  // Gives whole members and elements to the visitor, and ends of containers, up to the end of the one that is
+  // open at the depth outside + 1. Stops before anything that is not plain, an error or the end of the buffer
+  // for one, and leaves it to next: to read a value is to call both in turn. Defined in json_members.hpp.
+  //   bool has_room()              false: stop
+  //   void open(key, is_object), void close(), void value(key, token, text)   key is empty in arrays
+  //   static constexpr bool kKeepsTexts   false: texts need not be valid UTF-8
+  template <class Visitor>
+  void visit_plain_members(size_t outside, Visitor& visitor);
   // Of a key, text (both decoded, valid UTF-8) or number (as written). Valid until the next call of next.
   std::string_view text() const { return view_; }
   // The byte at which the last token begins.
@@ -68,7 +72,7 @@ class JsonLexer {
   bool refill();
   int skip_space();
   int peek();
-  const char* skip_plain_value(const char* p);
+  const char* plain_value_end(const char* p, JsonToken& token) const;
   JsonToken read_value(int first);
   JsonToken open(bool object);
   JsonToken close();

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace ulpscope {
 
@@ -87,6 +88,20 @@ inline const char* skip_number(const char* p, const char* end) {
     if (p == exponent) return nullptr;
   }
   return p;
+}
+
+// Whether any byte of text, which ends before end, is outside ASCII.
+inline bool has_high_byte(std::string_view text, const char* end) {
+  const char* p = text.data();
+  size_t left = text.size();
+  uint64_t all = 0;
+  for (; left >= 8; left -= 8, p += 8) all |= load_word(p);
+  if (kWordwise && end - p >= 8) {
+    all |= load_word(p) & ((uint64_t{1} << (8 * left)) - 1);
+  } else {
+    for (; left > 0; --left, ++p) all |= static_cast<unsigned char>(*p) & 0x80u;
+  }
+  return (all & kHighs) != 0;
 }
 
 // The first byte in [p, end) that is no white space.

@@ -1,13 +1,49 @@
 #include "formats/json_tape.hpp"
 
+#include "formats/json_members.hpp"
+
 namespace ulpscope {
+namespace {
+
+// Keeps nothing.
+struct Nobody {
+  static constexpr bool kKeepsTexts = false;
+  bool has_room() const { return true; }
+  void open(std::string_view, bool) {}
+  void close() {}
+  void value(std::string_view, JsonToken, std::string_view) {}
+};
+
+}  // namespace
+
+// Puts members on the tape.
+struct JsonTape::Members {
+  static constexpr bool kKeepsTexts = true;
+  JsonTape& tape;
+
+  bool has_room() const {
+    return tape.open_.size() < kMaxDepth && tape.nodes_.size() < kMaxNodes &&
+           tape.text_.size() <= kMaxTextBytes;
+  }
+  void open(std::string_view key, bool is_object) {
+    tape.keep_key(key);
+    tape.add(is_object ? JsonKind::object : JsonKind::array);
+    tape.open_.push_back(static_cast<uint32_t>(tape.nodes_.size() - 1));
+  }
+  void close() { tape.close(); }
+  void value(std::string_view key, JsonToken token, std::string_view text) {
+    tape.keep_key(key);
+    tape.add_scalar(token, text);
+  }
+};
 
 bool skip_json_value(JsonLexer& lexer, JsonToken first) {
   if (first == JsonToken::broken) return false;
   if (first != JsonToken::begin_object && first != JsonToken::begin_array) return true;
   const size_t outside = lexer.depth() - 1;
   while (true) {
-    lexer.skip_plain_members(outside);
+    Nobody nobody;
+    lexer.visit_plain_members(outside, nobody);
     if (lexer.depth() <= outside) return true;
     if (lexer.next() == JsonToken::broken) return false;
   }
@@ -35,66 +71,82 @@ JsonRead JsonTape::read(JsonLexer& lexer, JsonToken first) {
       return too_deep ? JsonRead::too_deep : JsonRead::too_large;
     }
     if (take(lexer, token)) return JsonRead::ok;
+    Members members{*this};
+    lexer.visit_plain_members(outside, members);
+    if (open_.empty()) return JsonRead::ok;
     token = lexer.next();
   }
 }
 
+uint32_t JsonTape::keep_text(std::string_view text) {
+  const auto begin = static_cast<uint32_t>(text_.size());
+  text_ += text;
+  return begin;
+}
+
+void JsonTape::keep_key(std::string_view key) {
+  key_size_ = static_cast<uint32_t>(key.size());
+  key_begin_ = keep_text(key);
+}
+
+// Adds a node to the container that is open.
+JsonNode& JsonTape::add(JsonKind kind) {
+  JsonNode& node = nodes_.emplace_back();
+  node.kind = kind;
+  node.next = static_cast<uint32_t>(nodes_.size());
+  if (open_.empty()) return node;
+  JsonNode& parent = nodes_[open_.back()];
+  ++parent.count;
+  if (parent.kind == JsonKind::object) {
+    node.key_begin = key_begin_;
+    node.key_size = key_size_;
+  }
+  return node;
+}
+
+void JsonTape::add_scalar(JsonToken token, std::string_view text) {
+  switch (token) {
+    case JsonToken::true_value:
+      add(JsonKind::boolean).truth = true;
+      return;
+    case JsonToken::false_value:
+      add(JsonKind::boolean);
+      return;
+    case JsonToken::number:
+    case JsonToken::text: {
+      JsonNode& node = add(token == JsonToken::number ? JsonKind::number : JsonKind::text);
+      node.text_size = static_cast<uint32_t>(text.size());
+      node.text_begin = keep_text(text);
+      return;
+    }
+    default:
+      add(JsonKind::null);
+  }
+}
+
+void JsonTape::close() {
+  nodes_[open_.back()].next = static_cast<uint32_t>(nodes_.size());
+  open_.pop_back();
+}
+
 // Adds a token; true when the value is complete.
 bool JsonTape::take(JsonLexer& lexer, JsonToken token) {
-  const auto keep_text = [&] {
-    const std::string_view text = lexer.text();
-    text_ += text;
-    return static_cast<uint32_t>(text.size());
-  };
-  const auto text_end = static_cast<uint32_t>(text_.size());
-  if (token == JsonToken::key) {
-    key_begin_ = text_end;
-    key_size_ = keep_text();
-    return false;
-  }
-  const auto number = static_cast<uint32_t>(nodes_.size());
-  if (token == JsonToken::end_object || token == JsonToken::end_array) {
-    nodes_[open_.back()].next = number;
-    open_.pop_back();
-    return open_.empty();
-  }
-  JsonNode& node = nodes_.emplace_back();
-  node.next = number + 1;
-  if (!open_.empty()) {
-    JsonNode& parent = nodes_[open_.back()];
-    ++parent.count;
-    if (parent.kind == JsonKind::object) {
-      node.key_begin = key_begin_;
-      node.key_size = key_size_;
-    }
-  }
   switch (token) {
+    case JsonToken::key:
+      keep_key(lexer.text());
+      return false;
+    case JsonToken::end_object:
+    case JsonToken::end_array:
+      close();
+      break;
     case JsonToken::begin_object:
-      node.kind = JsonKind::object;
-      break;
     case JsonToken::begin_array:
-      node.kind = JsonKind::array;
-      break;
-    case JsonToken::true_value:
-      node.truth = true;
-      [[fallthrough]];
-    case JsonToken::false_value:
-      node.kind = JsonKind::boolean;
-      break;
-    case JsonToken::number:
-      node.kind = JsonKind::number;
-      break;
-    case JsonToken::text:
-      node.kind = JsonKind::text;
+      add(token == JsonToken::begin_object ? JsonKind::object : JsonKind::array);
+      open_.push_back(static_cast<uint32_t>(nodes_.size() - 1));
       break;
     default:
-      break;
+      add_scalar(token, lexer.text());
   }
-  if (node.kind == JsonKind::number || node.kind == JsonKind::text) {
-    node.text_begin = text_end;
-    node.text_size = keep_text();
-  }
-  if (node.kind == JsonKind::object || node.kind == JsonKind::array) open_.push_back(number);
   return open_.empty();
 }
 

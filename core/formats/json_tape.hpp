@@ -54,7 +54,14 @@ class JsonTape {
   bool is(uint32_t node, JsonKind kind) const { return node != kNone && nodes_[node].kind == kind; }
 
  private:
+  struct Members;
+
   bool take(JsonLexer& lexer, JsonToken token);
+  uint32_t keep_text(std::string_view text);
+  void keep_key(std::string_view key);
+  JsonNode& add(JsonKind kind);
+  void add_scalar(JsonToken token, std::string_view text);
+  void close();
 
   std::vector<JsonNode> nodes_;
   std::string text_;
