@@ -52,29 +52,35 @@ size_t find(std::string_view text, std::string_view word, size_t from = 0) {
                           : static_cast<size_t>(static_cast<const char*>(found) - text.data());
 }
 
-bool contains(std::string_view text, std::string_view word) {
-  return find(text, word) != std::string_view::npos;
+constexpr std::string_view kForward = ".forward.";
+
+// Calls body(at) for each place where kForward stands, until it answers true; whether it did.
+template <class F>
+bool any_forward(std::string_view dump, F body) {
+  for (size_t at = find(dump, kForward); at != std::string_view::npos; at = find(dump, kForward, at + 1))
+    if (body(at)) return true;
+  return false;
 }
 
 bool shows_vllm(std::string_view dump, std::string_view stack) {
-  for (const std::string_view name :
-       {".VocabParallelEmbedding.forward.", ".LogitsProcessor.forward.", "ParallelLinear.forward."})
-    if (contains(dump, name)) return true;
-  return contains(stack, "/vllm/");
+  const auto is_of_vllm = [&](size_t at) {
+    const std::string_view before = dump.substr(0, at);
+    return before.ends_with(".VocabParallelEmbedding") || before.ends_with(".LogitsProcessor") ||
+           before.ends_with("ParallelLinear");
+  };
+  return any_forward(dump, is_of_vllm) || find(stack, "/vllm/") != std::string_view::npos;
 }
 
 // A second call of an outermost or an embedding module.
 bool shows_second_forward(std::string_view dump) {
-  constexpr std::string_view kSecond = ".forward.1\"";
-  for (size_t at = find(dump, kSecond); at != std::string_view::npos; at = find(dump, kSecond, at + 1)) {
+  return any_forward(dump, [&](size_t at) {
+    if (!dump.substr(at + kForward.size()).starts_with("1\"")) return false;
     const size_t quote = dump.rfind('"', at);
-    if (quote == std::string_view::npos) continue;
-    const DumpKey key = parse_dump_key(dump.substr(quote + 1, at + kSecond.size() - quote - 2));
-    if (key.form != KeyForm::module) continue;
-    if (key.type.ends_with("Embedding") || std::count(key.path.begin(), key.path.end(), '.') == 1)
-      return true;
-  }
-  return false;
+    if (quote == std::string_view::npos) return false;
+    const DumpKey key = parse_dump_key(dump.substr(quote + 1, at + kForward.size() - quote));
+    if (key.form != KeyForm::module) return false;
+    return key.type.ends_with("Embedding") || std::count(key.path.begin(), key.path.end(), '.') == 1;
+  });
 }
 
 struct Evidence {

@@ -59,22 +59,24 @@ double amplification_bits(const OpError& op) {
 }
 
 std::vector<GroupStanding> control_groups(const ResultTable& table, const std::vector<OpError>& ops,
-                                          const Priors& priors) {
+                                          const Priors& priors, ThreadPool& pool) {
   using Key = std::pair<TextId, double>;  // op type, and its coarsest roundoff
-  std::map<Key, std::vector<size_t>> groups;
+  std::map<Key, std::vector<size_t>> by_key;
   for (size_t i = 0; i < ops.size(); ++i) {
     if (!measurable(ops[i])) continue;
     const OpId op = table.pairs.ops[ops[i].op_pair].target;
-    groups[{table.target->ops()[op].type, ops[i].roundoff}].push_back(i);
+    by_key[{table.target->ops()[op].type, ops[i].roundoff}].push_back(i);
   }
+  std::vector<const std::vector<size_t>*> groups;
+  for (const auto& [key, members] : by_key) groups.push_back(&members);
   std::vector<GroupStanding> standings(ops.size());
   const auto same_block = [&](size_t a, size_t b) {
     const OpRow &x = op_of(table, ops[a]), &y = op_of(table, ops[b]);
     return x.step == y.step && x.rank == y.rank;
   };
-  std::vector<double> amplifications, room;
-  for (const auto& [key, members] : groups) {
-    amplifications.clear();
+  pool.parallel_for(static_cast<int64_t>(groups.size()), [&](int64_t group, int) {
+    const std::vector<size_t>& members = *groups[static_cast<size_t>(group)];
+    std::vector<double> amplifications, room;
     for (const size_t member : members) amplifications.push_back(amplification_bits(ops[member]));
     size_t block_end = 0;
     for (size_t m = 0; m < members.size(); ++m) {
@@ -82,7 +84,7 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
         ++block_end;
       standings[members[m]] = stand(amplifications, m, block_end, priors, room);
     }
-  }
+  });
   return standings;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/thread_pool.hpp"
 #include "locate/op_error.hpp"
 #include "locate/priors.hpp"
 #include "report/result_table.hpp"
@@ -28,6 +29,6 @@ double amplification_bits(const OpError& op);
 // One entry for each of ops, in order. Ops whose outputs are identical, unbounded or absent belong to no
 // group.
 std::vector<GroupStanding> control_groups(const ResultTable& table, const std::vector<OpError>& ops,
-                                          const Priors& priors);
+                                          const Priors& priors, ThreadPool& pool);
 
 }  // namespace ulpscope

@@ -12,8 +12,42 @@ namespace {
 // Fewer elements than this say too little: many tensors are equal by chance.
 constexpr int64_t kLeastElements = 4;
 
-struct KeyHash {
-  size_t operator()(const ContentKey& key) const { return key.low ^ (key.high * 0x9e3779b97f4a7c15ULL); }
+// The latest item of each content. Open addressing: a node for each entry costs more than all else here.
+class LatestItems {
+ public:
+  ItemId find(const ContentKey& key) const { return slots_[slot_of(key)].item; }
+
+  void put(const ContentKey& key, ItemId item) {
+    Slot* slot = &slots_[slot_of(key)];
+    if (slot->item == kNoIndex && ++count_ * 2 > slots_.size()) {
+      grow();
+      slot = &slots_[slot_of(key)];
+    }
+    *slot = {key, item};
+  }
+
+ private:
+  struct Slot {
+    ContentKey key;
+    ItemId item = kNoIndex;  // kNoIndex: free
+  };
+
+  size_t slot_of(const ContentKey& key) const {
+    const size_t mask = slots_.size() - 1;
+    size_t at = (key.low ^ (key.high * 0x9e3779b97f4a7c15ULL)) & mask;
+    while (slots_[at].item != kNoIndex && !(slots_[at].key == key)) at = (at + 1) & mask;
+    return at;
+  }
+
+  void grow() {
+    std::vector<Slot> old(slots_.size() * 2);
+    old.swap(slots_);
+    for (const Slot& slot : old)
+      if (slot.item != kNoIndex) slots_[slot_of(slot.key)] = slot;
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a power of two, at most half of them taken
+  size_t count_ = 0;
 };
 
 ContentKey to_key(XXH128_hash_t hash) { return {hash.low64, hash.high64 | 1}; }
@@ -64,8 +98,7 @@ DataFlow::DataFlow(const DumpIndex& index, const ContentKeys& hashes)
 }
 
 void DataFlow::link_group(const DumpIndex& index, const ContentKeys& hashes, const StepRank& group) {
-  std::unordered_map<ContentKey, ItemId, KeyHash> by_content, by_record;
-  by_record.reserve(group.ops.size() * 2);
+  LatestItems by_content, by_record;
   std::unordered_map<TextId, ItemId> by_name;
   const auto hash_of = [&](ItemId item) { return hashes.empty() ? ContentKey() : hashes[item]; };
   for (const OpId op : group.ops) {
@@ -80,21 +113,18 @@ void DataFlow::link_group(const DumpIndex& index, const ContentKeys& hashes, con
       const ContentKey record = says_something ? recorded_key(index, entry.tensor) : ContentKey();
       linkable_[item] = content.known() || record.known() || tensor.link != 0;
       if (is_read(entry.role)) {
-        const auto look = [&](const auto& map, const auto& key) {
-          const auto found = map.find(key);
-          return found == map.end() ? kNoIndex : found->second;
-        };
-        if (tensor.link != 0) producers_[item] = look(by_name, tensor.link);
-        if (producers_[item] == kNoIndex && content.known()) producers_[item] = look(by_content, content);
+        if (const auto found = by_name.find(tensor.link); tensor.link != 0 && found != by_name.end())
+          producers_[item] = found->second;
+        if (producers_[item] == kNoIndex && content.known()) producers_[item] = by_content.find(content);
         // An output that was not hashed (it had no partner) is found by what its record says.
         if (producers_[item] == kNoIndex && record.known()) {
-          const ItemId found = look(by_record, record);
+          const ItemId found = by_record.find(record);
           if (found != kNoIndex && !(content.known() && hash_of(found).known())) producers_[item] = found;
         }
       } else if (entry.role == Role::output) {
         if (tensor.link != 0) by_name[tensor.link] = item;
-        if (content.known()) by_content[content] = item;
-        if (record.known()) by_record[record] = item;
+        if (content.known()) by_content.put(content, item);
+        if (record.known()) by_record.put(record, item);
       }
     }
   }

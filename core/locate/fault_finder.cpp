@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/batches.hpp"
+
 namespace ulpscope {
 namespace {
 
@@ -12,8 +14,6 @@ namespace {
 constexpr int64_t kLeastWitnesses = 3;
 // Agreeing calls of a type that outweigh one that is off by its own roundings.
 constexpr int64_t kAgreeingForOne = 9;
-// Rows whose errors are computed by one task.
-constexpr int64_t kBatchRows = 4096;
 
 ContentKeys hashes_of(const ResultTable& table, bool target_side) {
   const DumpIndex& index = target_side ? *table.target : *table.golden;
@@ -31,9 +31,8 @@ ContentKeys hashes_of(const ResultTable& table, bool target_side) {
 std::vector<RowError> row_errors(const ResultTable& table, ThreadPool& pool) {
   const auto count = static_cast<int64_t>(table.rows.size());
   std::vector<RowError> errors(table.rows.size());
-  pool.parallel_for((count + kBatchRows - 1) / kBatchRows, [&](int64_t batch, int) {
-    const int64_t end = std::min(count, (batch + 1) * kBatchRows);
-    for (int64_t i = batch * kBatchRows; i < end; ++i) errors[static_cast<size_t>(i)] = row_error(table, i);
+  for_batches(pool, count, [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) errors[static_cast<size_t>(i)] = row_error(table, i);
   });
   return errors;
 }
@@ -44,8 +43,8 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadP
     : table_(table),
       priors_(priors),
       rows_(row_errors(table, pool)),
-      ops_(op_errors(table, rows_, priors.bias_constant)),
-      standings_(control_groups(table, ops_, priors)),
+      ops_(op_errors(table, rows_, priors.bias_constant, pool)),
+      standings_(control_groups(table, ops_, priors, pool)),
       target_keys_(hashes_of(table, true)),
       golden_keys_(hashes_of(table, false)),
       flows_(2),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/batches.hpp"
 #include "base/text.hpp"
 #include "locate/evidence.hpp"
 #include "locate/fault_finder.hpp"
@@ -88,20 +89,24 @@ std::string run_verdict(const ResultTable& table, const FaultFinder& finder, con
 }
 
 // Rows of one op pair: culprit, inherited, or explained.
-void set_causes(ResultTable& table, const FaultFinder& finder) {
-  for (size_t i = 0; i < finder.ops().size(); ++i) {
-    const OpError& op = finder.ops()[i];
-    for (int64_t r = op.first_row; r < op.first_row + op.row_count; ++r) {
-      ResultRow& row = table.rows[static_cast<size_t>(r)];
-      const RowError& error = finder.rows()[static_cast<size_t>(r)];
-      if (!differs(error)) continue;
-      const OpState state = finder.state(i);
-      if (state == OpState::inherited || state == OpState::culprit)
-        row.cause = Cause::inherited;
-      else if (may_be_rounding(error))
-        row.cause = Cause::rounding;
+void set_causes(ResultTable& table, const FaultFinder& finder, ThreadPool& pool) {
+  const auto set_cause = [&](size_t op, int64_t number) {
+    const RowError& error = finder.rows()[static_cast<size_t>(number)];
+    if (!differs(error)) return;
+    ResultRow& row = table.rows[static_cast<size_t>(number)];
+    const OpState state = finder.state(op);
+    if (state == OpState::inherited || state == OpState::culprit)
+      row.cause = Cause::inherited;
+    else if (may_be_rounding(error))
+      row.cause = Cause::rounding;
+  };
+  for_batches(pool, static_cast<int64_t>(finder.ops().size()), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const OpError& op = finder.ops()[static_cast<size_t>(i)];
+      for (int64_t r = op.first_row; r < op.first_row + op.row_count; ++r)
+        set_cause(static_cast<size_t>(i), r);
     }
-  }
+  });
   for (const Fault& fault : finder.faults())
     table.rows[static_cast<size_t>(fault.row)].cause = Cause::culprit;
 }
@@ -127,26 +132,32 @@ Usual usual_difference(const ResultTable& table) {
   return {dtypes * 2 > tensors, squeezes * 2 > tensors};
 }
 
-void set_verdicts(ResultTable& table, const FaultFinder& finder, bool soften) {
+// The verdict of a row by itself and by what localise found of its cause.
+void set_verdict(const ResultTable& table, const FaultFinder& finder, const RowError& error,
+                 const Usual& usual, bool soften, ResultRow& row) {
+  row.verdict = row.judged;
+  if (row.judged == Verdict::fail && row.grad_only) row.verdict = Verdict::warning;
+  if (row.mode == Mode::value || row.mode == Mode::none || row.pair.target == kNoIndex ||
+      row.pair.golden == kNoIndex)
+    return;
+  const bool equal_values = error.comparable && error.identical && !error.shape_mismatch;
+  if (!soften || !(row.cause == Cause::rounding ||
+                   (row.cause == Cause::none && equal_values && finder.mixed_precision())))
+    return;
+  if (row.grad_only || error.exact_type) return;
+  const DType t = table.target->tensors()[table.target->items()[row.pair.target].tensor].dtype;
+  const DType g = table.golden->tensors()[table.golden->items()[row.pair.golden].tensor].dtype;
+  const bool odd = (t != g) != usual.dtype_differs || row.squeezed != usual.squeezed;
+  row.verdict = odd ? std::min(row.judged, Verdict::warning) : Verdict::pass;
+  if (row.cause == Cause::none && row.verdict != row.judged) row.cause = Cause::rounding;
+}
+
+void set_verdicts(ResultTable& table, const FaultFinder& finder, bool soften, ThreadPool& pool) {
   const Usual usual = usual_difference(table);
-  for (ResultRow& row : table.rows) {
-    row.verdict = row.judged;
-    if (row.judged == Verdict::fail && row.grad_only) row.verdict = Verdict::warning;
-    if (row.mode == Mode::value || row.mode == Mode::none || row.pair.target == kNoIndex ||
-        row.pair.golden == kNoIndex)
-      continue;
-    const RowError& error = finder.rows()[static_cast<size_t>(&row - table.rows.data())];
-    const bool equal_values = error.comparable && error.identical && !error.shape_mismatch;
-    if (!soften || !(row.cause == Cause::rounding ||
-                     (row.cause == Cause::none && equal_values && finder.mixed_precision())))
-      continue;
-    if (row.grad_only || error.exact_type) continue;
-    const DType t = table.target->tensors()[table.target->items()[row.pair.target].tensor].dtype;
-    const DType g = table.golden->tensors()[table.golden->items()[row.pair.golden].tensor].dtype;
-    const bool odd = (t != g) != usual.dtype_differs || row.squeezed != usual.squeezed;
-    row.verdict = odd ? std::min(row.judged, Verdict::warning) : Verdict::pass;
-    if (row.cause == Cause::none && row.verdict != row.judged) row.cause = Cause::rounding;
-  }
+  for_batches(pool, static_cast<int64_t>(table.rows.size()), [&](int64_t first, int64_t end) {
+    for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(end); ++i)
+      set_verdict(table, finder, finder.rows()[i], usual, soften, table.rows[i]);
+  });
   for (const Fault& fault : finder.faults()) {
     ResultRow& row = table.rows[static_cast<size_t>(fault.row)];
     row.verdict = std::max(row.verdict, fault.confidence == "weak" ? Verdict::warning : Verdict::fail);
@@ -204,8 +215,8 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
   if (!knows_nothing_of_inputs(table)) {
     for (const Fault& fault : finder.faults()) found.culprits.push_back(describe(table, finder, fault));
     found.suspects = suspects(table, finder);
-    set_causes(table, finder);
-    set_verdicts(table, finder, options.soften);
+    set_causes(table, finder, pool);
+    set_verdicts(table, finder, options.soften, pool);
   } else {
     for (size_t i = 0; i < table.rows.size(); ++i)
       if (differs(finder.rows()[i]) && is_one_rounding(finder.rows()[i], options.priors))

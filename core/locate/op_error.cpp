@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/batches.hpp"
 #include "base/text.hpp"
 #include "kernels/pair_metrics.hpp"
 
@@ -159,6 +160,34 @@ void set_bias_excess(const ResultTable& table, const std::vector<RowError>& rows
   }
 }
 
+// Fills an op whose rows are known.
+void measure_op(const ResultTable& table, const std::vector<RowError>& rows, double bias_constant,
+                OpError& op) {
+  op.reduction = reduction_length(*table.golden, table.pairs.ops[op.op_pair].golden);
+  for (int64_t i = op.first_row; i < op.first_row + op.row_count; ++i) {
+    const RowError& error = rows[static_cast<size_t>(i)];
+    if (!error.comparable) continue;
+    const ItemPair& items = table.rows[static_cast<size_t>(i)].pair;
+    const ItemRow& item = table.target->items()[items.target];
+    if (error.value) {
+      if (!error.identical && is_input(item.role)) {
+        op.value_mismatch = true;
+        if (op.value_row < 0) op.value_row = i;
+      }
+      continue;
+    }
+    const DType t = table.target->tensors()[item.tensor].dtype;
+    const DType g = table.golden->tensors()[table.golden->items()[items.golden].tensor].dtype;
+    op.roundoff = std::max({op.roundoff, roundoff_of(t), roundoff_of(g)});
+    op.dtypes_differ |= t != g && roundoff_of(t) > 0 && roundoff_of(g) > 0;
+    if (is_input(item.role))
+      add_input(op, error);
+    else
+      add_output(op, error, i);
+  }
+  set_bias_excess(table, rows, bias_constant, op);
+}
+
 }  // namespace
 
 Factor factor_of(const PairSums& sums) {
@@ -208,7 +237,7 @@ RowError row_error(const ResultTable& table, int64_t number) {
 }
 
 std::vector<OpError> op_errors(const ResultTable& table, const std::vector<RowError>& rows,
-                               double bias_constant) {
+                               double bias_constant, ThreadPool& pool) {
   std::vector<OpError> ops;
   const auto count = static_cast<int64_t>(table.rows.size());
   for (int64_t first = 0, end = 0; first < count; first = end) {
@@ -220,31 +249,11 @@ std::vector<OpError> op_errors(const ResultTable& table, const std::vector<RowEr
     op.first_row = first;
     op.row_count = end - first;
     op.op_pair = op_pair;
-    op.reduction = reduction_length(*table.golden, pair.golden);
-    for (int64_t i = first; i < end; ++i) {
-      const RowError& error = rows[static_cast<size_t>(i)];
-      if (!error.comparable) continue;
-      const ItemPair& items = table.rows[static_cast<size_t>(i)].pair;
-      const ItemRow& item = table.target->items()[items.target];
-      if (error.value) {
-        if (!error.identical && is_input(item.role)) {
-          op.value_mismatch = true;
-          if (op.value_row < 0) op.value_row = i;
-        }
-        continue;
-      }
-      const DType t = table.target->tensors()[item.tensor].dtype;
-      const DType g = table.golden->tensors()[table.golden->items()[items.golden].tensor].dtype;
-      op.roundoff = std::max({op.roundoff, roundoff_of(t), roundoff_of(g)});
-      op.dtypes_differ |= t != g && roundoff_of(t) > 0 && roundoff_of(g) > 0;
-      if (is_input(item.role))
-        add_input(op, error);
-      else
-        add_output(op, error, i);
-    }
-    set_bias_excess(table, rows, bias_constant, op);
     ops.push_back(op);
   }
+  for_batches(pool, static_cast<int64_t>(ops.size()), [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) measure_op(table, rows, bias_constant, ops[static_cast<size_t>(i)]);
+  });
   return ops;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/thread_pool.hpp"
 #include "report/result_table.hpp"
 
 namespace ulpscope {
@@ -66,6 +67,6 @@ struct OpError {
 
 // One entry for each op pair that has rows on both sides, in the order of the table.
 std::vector<OpError> op_errors(const ResultTable& table, const std::vector<RowError>& rows,
-                               double bias_constant);
+                               double bias_constant, ThreadPool& pool);
 
 }  // namespace ulpscope

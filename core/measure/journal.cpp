@@ -252,13 +252,13 @@ std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden
     for (const TensorRow& tensor : index->tensors()) {
       add(index->text(tensor.path));
       add_number(tensor.dtype);
-      for (const int64_t dim : index->shape(tensor.shape)) add_number(dim);
+      const auto shape = std::as_bytes(index->shape(tensor.shape));
+      gathered.append(reinterpret_cast<const char*>(shape.data()), shape.size());
       add(index->text(tensor.data_file));
       add_number(tensor.data_offset);
       add_number(tensor.data_size);
       add(index->text(tensor.digest));
-      for (const double value : {tensor.stats.max, tensor.stats.min, tensor.stats.mean, tensor.stats.l2norm})
-        add_number(value);
+      add_number(std::array{tensor.stats.max, tensor.stats.min, tensor.stats.mean, tensor.stats.l2norm});
       if (gathered.size() >= kHashedBytes) hash_gathered();
     }
   }

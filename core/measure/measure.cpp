@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/batches.hpp"
 #include "measure/data_task.hpp"
 #include "measure/padding.hpp"
 
@@ -115,11 +116,16 @@ class Planner {
         chooser_(target_, golden_, options.data),
         diagnostics_(diagnostics) {}
 
-  std::vector<DataPair> plan() {
+  std::vector<DataPair> plan(ThreadPool& pool) {
     table_.rows.resize(table_.pairs.items.size());
-    for (size_t i = 0; i < table_.rows.size(); ++i) {
-      table_.rows[i].pair = table_.pairs.items[i];
-      plan_row(static_cast<int64_t>(i));
+    const auto count = static_cast<int64_t>(table_.rows.size());
+    for_batches(pool, count, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) choose_mode(static_cast<size_t>(i));
+    });
+    for (int64_t i = 0; i < count; ++i) {
+      const ResultRow& row = table_.rows[static_cast<size_t>(i)];
+      if (row.unreadable) diagnostics_.add({Severity::error, Code::format, row_name(row), row.message});
+      if (row.mode == Mode::data) plan_data(i);
     }
     std::stable_sort(pairs_.begin(), pairs_.end(),
                      [](const DataPair& a, const DataPair& b) { return a.size_bytes > b.size_bytes; });
@@ -127,8 +133,10 @@ class Planner {
   }
 
  private:
-  void plan_row(int64_t number) {
-    ResultRow& row = table_.rows[static_cast<size_t>(number)];
+  // Writes to the row alone.
+  void choose_mode(size_t number) {
+    ResultRow& row = table_.rows[number];
+    row.pair = table_.pairs.items[number];
     const ItemPair& pair = row.pair;
     if (pair.target == kNoIndex || pair.golden == kNoIndex) return;
     const TensorId target = target_.items()[pair.target].tensor, golden = golden_.items()[pair.golden].tensor;
@@ -141,8 +149,6 @@ class Planner {
     row.absent = choice.absent;
     row.unreadable = choice.unreadable;
     row.message = std::move(choice.message);
-    if (row.unreadable) diagnostics_.add({Severity::error, Code::format, row_name(row), row.message});
-    if (row.mode == Mode::data) plan_data(number);
   }
 
   // Finds the rows of an output that do not count; false when that cannot be told.
@@ -277,7 +283,7 @@ void say_crc_mismatches(ResultTable& table, const Collector& collector, Diagnost
 
 Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& pool, const Cancel& cancel,
                Diagnostics& diagnostics, Journal* journal, MeasureListener* listener) {
-  std::vector<DataPair> pairs = Planner(table, options, diagnostics).plan();
+  std::vector<DataPair> pairs = Planner(table, options, diagnostics).plan(pool);
   Collector collector(table, diagnostics, journal, listener);
   uint64_t bytes = 0;
   std::vector<DataPair> open_pairs;
