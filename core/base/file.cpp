@@ -1,7 +1,9 @@
 #include "base/file.hpp"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +14,19 @@
 
 namespace ulpscope {
 namespace {
+
+// O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on regular files.
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+// A file with no symbolic link anywhere in its path, which lies where its name says: nothing else has to be
+// asked. -1 when there is a link, when the system has no such call, or for any reason that an ordinary
+// opening will name.
+int open_without_links(const std::string& path) {
+  open_how how = {};
+  how.flags = kOpenFlags;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof(how)));
+}
 
 Error io_error(const std::string& path, int error_number) {
   return {Code::io, path + ": " + std::strerror(error_number)};
@@ -31,9 +46,12 @@ Result<std::string> real_path_of(int fd, const std::string& path) {
 }  // namespace
 
 Result<File> File::open(const std::string& path) {
-  // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on regular files.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int fd = ::open(path.c_str(), kOpenFlags);
   if (fd < 0) return io_error(path, errno);
+  return take(fd, path);
+}
+
+Result<File> File::take(int fd, const std::string& path) {
   File file(fd, 0, path);
   struct stat info = {};
   if (::fstat(fd, &info) != 0) return io_error(path, errno);
@@ -60,6 +78,7 @@ bool is_safe_relative(std::string_view relative) {
 Result<File> File::open_under(const std::string& root, std::string_view relative, bool follow_links) {
   const std::string path = root + "/" + std::string(relative);
   if (!is_safe_relative(relative)) return Error{Code::format, path + ": path leaves the dump"};
+  if (const int fd = open_without_links(path); fd >= 0) return take(fd, path);
   ULPSCOPE_ASSIGN(File file, File::open(path));
   if (follow_links) return file;
   char canonical[PATH_MAX];

@@ -40,6 +40,8 @@ class File {
   void advise_sequential() const;
 
  private:
+  // Takes over fd. io as open.
+  static Result<File> take(int fd, const std::string& path);
   File(int fd, uint64_t size, std::string path) : fd_(fd), size_(size), path_(std::move(path)) {}
   int fd_ = -1;
   uint64_t size_ = 0;

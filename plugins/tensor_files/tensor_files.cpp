@@ -23,15 +23,31 @@ using ulpscope::Failure;
 constexpr int kMaxDepth = 32;              // of folders
 constexpr int64_t kMaxProbedFiles = 2000;  // a probe must be quick; as many equal files tell enough
 
-bool is_tensor_name(const fs::path& name) {
-  const std::string extension = name.extension().string();
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// The path without its extension; a name that begins with its only dot has none.
+std::string_view stem_of(std::string_view path) {
+  const size_t name_size = file_name(path).size(), dot = path.rfind('.');
+  const bool has_extension = dot != std::string_view::npos && dot > path.size() - name_size;
+  return has_extension ? path.substr(0, dot) : path;
+}
+
+bool is_tensor_name(std::string_view path) {
+  const std::string_view extension = path.substr(stem_of(path).size());
   return extension == ".npy" || extension == ".pt" || extension == ".safetensors";
 }
 
 // Beside tensors without meaning: what a person or a file manager leaves in a folder.
-bool is_ignored(const fs::path& name) {
-  const std::string text = name.filename().string();
-  return text.starts_with('.') || text.starts_with("README");
+bool is_ignored(std::string_view path) {
+  const std::string_view name = file_name(path);
+  return name.starts_with('.') || name.starts_with("README");
+}
+
+// path, which lies below root, as it is seen from there.
+std::string_view relative_to(const std::string& root, std::string_view path) {
+  path.remove_prefix(root.size());
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  return path;
 }
 
 // Calls body(relative path) for each file below root that is no ignored one, until it answers false. Folders
@@ -49,7 +65,8 @@ void for_each_file(const std::string& root, F body) {
         entry.disable_recursion_pending();
       continue;
     }
-    if (!is_ignored(entry->path()) && !body(entry->path().lexically_relative(root))) return;
+    const std::string& path = entry->path().native();
+    if (!is_ignored(path) && !body(relative_to(root, path))) return;
   }
 }
 
@@ -73,14 +90,14 @@ class TensorFiles final : public ulpscope::Source {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (fs::is_regular_file(status)) {
-      if (is_tensor_name(path)) return {100, "a tensor file by its name"};
+      if (is_tensor_name(path_text)) return {100, "a tensor file by its name"};
       if (opens_as_tensor(path.string())) return {100, "a tensor file by its bytes"};
       return {0, "not a tensor file"};
     }
     if (!fs::is_directory(status)) return {0, "no such file or folder"};
     int64_t tensors = 0;
     bool others = false;
-    for_each_file(path.string(), [&](const fs::path& file) {
+    for_each_file(path.string(), [&](std::string_view file) {
       others = !is_tensor_name(file);
       return !others && ++tensors < kMaxProbedFiles;
     });
@@ -90,14 +107,18 @@ class TensorFiles final : public ulpscope::Source {
   }
 
   TensorFiles(ulpscope::Host host, std::string_view path, std::string_view options_json)
-      : host_(host), path_(path), tensors_(make_tensors(host, path, options_json)) {
+      : host_(host),
+        path_(path),
+        root_(root_of(path_)),
+        is_strict_(parsed(options_json).strict),
+        tensors_(host, root_, {false, is_strict_}) {
     if (single_file()) {
       if (!is_tensor_name(path_) && !opens_as_tensor(path_))
         throw Failure(ULPSCOPE_E_FORMAT, path_ + ": expected a .npy, .pt or .safetensors file");
       return;
     }
     bool any = false;
-    for_each_file(path_, [&](const fs::path& file) { return !(any = is_tensor_name(file)); });
+    for_each_file(path_, [&](std::string_view file) { return !(any = is_tensor_name(file)); });
     if (!any) throw Failure(ULPSCOPE_E_FORMAT, path_ + ": no .npy, .pt or .safetensors file in it");
   }
 
@@ -106,14 +127,13 @@ class TensorFiles final : public ulpscope::Source {
     if (single_file())
       files.push_back(fs::path(path_).filename().string());
     else
-      for_each_file(path_, [&](const fs::path& file) {
-        if (is_tensor_name(file)) files.push_back(file.string());
+      for_each_file(path_, [&](std::string_view file) {
+        if (is_tensor_name(file)) files.emplace_back(file);
         return true;
       });
     std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
-      const fs::path left(a), right(b);
-      const std::string left_name = stem_of(left), right_name = stem_of(right);
-      return left_name != right_name ? left_name < right_name : a < b;
+      const std::string_view left = stem_of(a), right = stem_of(b);
+      return left != right ? left < right : a < b;
     });
     for (const std::string& file : files) {
       host_.check_cancelled();
@@ -125,37 +145,30 @@ class TensorFiles final : public ulpscope::Source {
   std::unique_ptr<ulpscope::ByteStream> stream(uint64_t token) override { return tensors_.stream(token); }
 
  private:
-  // The path without its extension, with '/' between folders.
-  static std::string stem_of(const fs::path& file) {
-    return fs::path(file).replace_extension().generic_string();
-  }
-
   static std::string root_of(const std::string& path) {
     if (fs::is_directory(path)) return path;
+    std::error_code error;
+    if (!fs::exists(path, error)) throw Failure(ULPSCOPE_E_IO, path + ": no such file or folder");
     const fs::path parent = fs::path(path).parent_path();
     return parent.empty() ? "." : parent.string();
   }
 
-  static ulpscope::LateTensors make_tensors(ulpscope::Host host, std::string_view path_text,
-                                            std::string_view json) {
+  static ulpscope::FrameworkOptions parsed(std::string_view json) {
     std::vector<std::string_view> names;
     for (const ulpscope_option_desc& option : kOptions) names.emplace_back(option.name);
     const auto options = ulpscope::parse_framework_options(json, names);
     if (!options.ok())
       throw Failure(static_cast<ulpscope_status>(options.error().code), options.error().message);
-    const std::string path(path_text);
-    std::error_code error;
-    if (!fs::exists(path, error)) throw Failure(ULPSCOPE_E_IO, path + ": no such file or folder");
-    return {host, root_of(path), {false, options->strict}};
+    return *options;
   }
 
   bool single_file() const { return !fs::is_directory(path_); }
 
   void scan_file(ulpscope::RecordSink& sink, const std::string& file) {
-    const auto opened = ulpscope::File::open_under(root_of(path_), file);
+    const auto opened = ulpscope::File::open_under(root_, file);
     const auto places = opened.ok() ? ulpscope::read_places(*opened)
                                     : ulpscope::Result<std::vector<ulpscope::TensorPlace>>(opened.error());
-    const std::string name = stem_of(file);
+    const std::string name(stem_of(file));
     if (!places.ok()) {
       sink.diagnose(static_cast<ulpscope_status>(places.error().code), file, places.error().message);
       add(sink, name, nullptr, {});
@@ -167,11 +180,20 @@ class TensorFiles final : public ulpscope::Source {
         sink.diagnose(ULPSCOPE_E_UNSUPPORTED, file + ": " + place.member, place.refusal);
         add(sink, full, nullptr, {});
       } else if (places->size() == 1 && place.member.empty()) {
-        add(sink, full, &place, ulpscope::DataRef::later(tensors_.add_file(file, place.dtype, place.shape)));
+        add(sink, full, &place, place_of(file, place));
       } else {
         add(sink, full, &place, ulpscope::DataRef::at(file, place.offset, place.size));
       }
     }
+  }
+
+  // Where the elements of a file's only tensor lie. What can be read as it stands needs no second opening.
+  ulpscope::DataRef place_of(const std::string& file, const ulpscope::TensorPlace& place) {
+    const bool is_checked_here = is_strict_ && place.crc32.has_value();
+    if (!place.plain || is_checked_here || !place.warnings.empty())
+      return ulpscope::DataRef::later(tensors_.add_file(file, place.dtype, place.shape));
+    return place.crc32 ? ulpscope::DataRef::at(file, place.offset, place.size, *place.crc32)
+                       : ulpscope::DataRef::at(file, place.offset, place.size);
   }
 
   // One op with its one tensor; without a place the tensor is unreadable.
@@ -196,7 +218,8 @@ class TensorFiles final : public ulpscope::Source {
   }
 
   ulpscope::Host host_;
-  std::string path_;
+  std::string path_, root_;
+  bool is_strict_;
   ulpscope::LateTensors tensors_;
   std::unordered_map<std::string, uint32_t> calls_;  // by name
 };

@@ -45,10 +45,10 @@ TEST_CASE("tensor_files: a single file is one op with one output") {
   CHECK(opened.records.tensors[0].role == Role::output);
   CHECK(opened.records.tensors[0].path == "0");
   CHECK(opened.records.tensors[0].shape == Shape{2});
-  const ulpscope_data_ref ref = opened.locate(0);
-  CHECK(ref.kind == ULPSCOPE_DATA_FILE);
-  CHECK(to_view(ref.file) == "a.npy");
-  CHECK(ref.size == 8);
+  const DataRef& data = opened.records.tensors[0].data;
+  CHECK(data.kind == ULPSCOPE_DATA_FILE);
+  CHECK(data.file == "a.npy");
+  CHECK(data.size == 8);
 }
 
 TEST_CASE("tensor_files: a folder tree by name, safetensors by member, a foreign byte order as a stream") {
@@ -185,21 +185,33 @@ TEST_CASE("late tensors: a file that disagrees with dump.json") {
   }
 }
 
-TEST_CASE("late tensors: a wrong checksum is a warning of a stream, an error when strict") {
+TEST_CASE(
+    "tensor_files: a checksum that the file states goes with its data, and is checked by the source when "
+    "strict") {
   const test::TempFolder folder;
-  std::filesystem::create_directories(folder / "dump_tensor_data");
-  std::filesystem::copy_file(ULPSCOPE_TEST_DATA "/pt_bad/crc_mismatch.pt", folder / "dump_tensor_data/x.pt");
-  Opened probe_file(entry_tensor_files(), folder / "dump_tensor_data/x.pt");
-  REQUIRE(probe_file.records.tensors.size() == 1);
-  Opened strict(entry_tensor_files(), folder / "dump_tensor_data/x.pt", R"({"strict": true})");
+  std::filesystem::copy_file(ULPSCOPE_TEST_DATA "/pt_bad/crc_mismatch.pt", folder / "x.pt");
+  const Opened opened(entry_tensor_files(), folder / "x.pt");
+  REQUIRE(opened.records.tensors.size() == 1);
+  CHECK(opened.records.tensors[0].data.kind == ULPSCOPE_DATA_FILE);
+  CHECK(opened.records.tensors[0].data.token == 0x1b7c23887);  // as unzip -v lists it, and that there is one
+  Opened strict(entry_tensor_files(), folder / "x.pt", R"({"strict": true})");
   const ulpscope_data_ref ref = strict.locate(0);
   REQUIRE(ref.kind == ULPSCOPE_DATA_STREAM);
   strict.stream(ref.token);
   CHECK(strict.status == ULPSCOPE_E_FORMAT);
   CHECK(strict.message == "x.pt: the checksum does not match the data");
-  const ulpscope_data_ref plain = probe_file.locate(0);
-  CHECK(plain.kind == ULPSCOPE_DATA_FILE);
-  probe_file.stream(probe_file.records.tensors[0].data.token);
-  REQUIRE(probe_file.records.warnings().size() == 1);
-  CHECK(probe_file.records.warnings()[0] == "x.pt: the checksum does not match the data");
+}
+
+TEST_CASE("late tensors: a wrong checksum is a warning of a stream") {
+  const test::TempFolder folder;
+  std::filesystem::create_directories(folder / "dump_tensor_data");
+  std::filesystem::copy_file(ULPSCOPE_TEST_DATA "/pt_bad/crc_mismatch.pt", folder / "dump_tensor_data/x.pt");
+  folder.write(
+      "dump.json",
+      R"({"task":"tensor","level":"L1","data":{"Torch.f.0.forward":{"output":[{"type":"torch.Tensor","dtype":"torch.float32","shape":[2,3],"data_name":"x.pt"}]}}})");
+  Opened opened(entry_torch_api(), folder.path());
+  CHECK(opened.locate(0).kind == ULPSCOPE_DATA_FILE);
+  opened.stream(opened.records.tensors[0].data.token);
+  REQUIRE(opened.records.warnings().size() == 1);
+  CHECK(opened.records.warnings()[0] == "dump_tensor_data/x.pt: the checksum does not match the data");
 }
