@@ -17,75 +17,16 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/block_loads-inl.hpp"
 #include "kernels/pair_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ulpscope {
 namespace HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Doubles = hn::ScalableTag<double>;
-using Words = hn::RebindToSigned<Doubles>;
-using Floats = hn::Rebind<float, Doubles>;
-using Vector = hn::Vec<Doubles>;
-using Counts = hn::Vec<Words>;
-constexpr int64_t kStrip = static_cast<int64_t>(hn::MaxLanes(Doubles()));
-static_assert(kRowNumbers % kStrip == 0);
-
-template <class T>
-const T* at(const std::byte* bytes, int64_t index) {
-  return reinterpret_cast<const T*>(bytes + index * static_cast<int64_t>(sizeof(T)));
-}
-
-// ---- loading numbers [index, index + kStrip) of a side as doubles
-
-struct LoadF64 {
-  static Vector load(const std::byte* side, int64_t index) {
-    return hn::LoadU(Doubles(), at<double>(side, index));
-  }
-};
-
-struct LoadF32 {
-  static Vector load(const std::byte* side, int64_t index) {
-    return hn::PromoteTo(Doubles(), hn::LoadU(Floats(), at<float>(side, index)));
-  }
-};
-
-// A bf16 is the upper half of a float.
-struct LoadBf16 {
-  static Vector load(const std::byte* side, int64_t index) {
-    const hn::Rebind<uint16_t, Doubles> halves;
-    const hn::Rebind<uint32_t, Doubles> words;
-    const auto code = hn::PromoteTo(words, hn::LoadU(halves, at<uint16_t>(side, index)));
-    return hn::PromoteTo(Doubles(), hn::BitCast(Floats(), hn::ShiftLeft<16>(code)));
-  }
-};
-
-// Exponent and mantissa moved to their places in a float give the value times 2^-112, subnormals included;
-// what comes out at 2^16 or more was infinity or NaN and gets the float's exponent for them.
-struct LoadF16 {
-  static Vector load(const std::byte* side, int64_t index) {
-#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
-    const hn::Rebind<uint16_t, Doubles> halves;
-    const hn::Rebind<uint32_t, Doubles> words;
-    const Floats floats;
-    const auto code = hn::PromoteTo(words, hn::LoadU(halves, at<uint16_t>(side, index)));
-    const auto sign = hn::ShiftLeft<16>(hn::And(code, hn::Set(words, 0x8000U)));
-    const auto moved = hn::ShiftLeft<13>(hn::And(code, hn::Set(words, 0x7FFFU)));
-    const auto value = hn::Mul(hn::BitCast(floats, moved), hn::Set(floats, 0x1p112F));
-    const auto special = hn::VecFromMask(floats, hn::Ge(value, hn::Set(floats, 65536.0F)));
-    const auto all_ones = hn::And(hn::BitCast(words, special), hn::Set(words, 0x7F800000U));
-    const auto bits = hn::Or(hn::Or(hn::BitCast(words, value), all_ones), sign);
-    return hn::PromoteTo(Doubles(), hn::BitCast(floats, bits));
-#else
-    const hn::Rebind<hwy::float16_t, Doubles> halves;
-    return hn::PromoteTo(Doubles(),
-                         hn::PromoteTo(Floats(), hn::LoadU(halves, at<hwy::float16_t>(side, index))));
-#endif
-  }
-};
 
 // ---- lanes
 
@@ -124,6 +65,8 @@ int64_t total(Counts counts) {
 }
 
 // The constructors are written out because one that the compiler provides would lack the instruction set.
+// kExtremes: these too.
+template <bool kExtremes>
 struct SideVectors {
   Vector sum, squares, max, min;
 
@@ -133,9 +76,11 @@ struct SideVectors {
         max(hn::Set(Doubles(), -hwy::HighestValue<double>())),
         min(hn::Set(Doubles(), hwy::HighestValue<double>())) {}
 
-  void add(Vector v) {
+  void add(Vector v) { add(v, hn::Mul(v, v)); }
+  void add(Vector v, Vector square) {
     sum = hn::Add(sum, v);
-    squares = hn::Add(squares, hn::Mul(v, v));
+    squares = hn::Add(squares, square);
+    if (!kExtremes) return;
     max = hn::Max(max, v);
     min = hn::Min(min, v);
   }
@@ -144,14 +89,29 @@ struct SideVectors {
 struct SideLanes {
   Lanes sum, squares, max, min;
 
-  void put(int64_t strip, const SideVectors& v) {
+  template <bool kExtremes>
+  void put(int64_t strip, const SideVectors<kExtremes>& v) {
     sum.put(strip, v.sum);
     squares.put(strip, v.squares);
+    if (!kExtremes) return;
     max.put(strip, v.max);
     min.put(strip, v.min);
   }
-  // Adding +0 makes a zero +0: which of two zeros a vector maximum returns differs between machines.
-  SideBlock folded() { return {sum.sum(), squares.sum(), max.max() + 0.0, min.min() + 0.0, 0}; }
+  // The sums of a side, with the extremes of the lanes or of the bytes. Adding +0 makes a zero +0: which of
+  // two zeros a vector maximum returns differs between machines.
+  template <class Load>
+  SideBlock folded(const std::byte* side, int64_t rows) {
+    SideBlock out;
+    out.sum = sum.sum();
+    out.squares = squares.sum();
+    if (Load::kFindsExtremes) {
+      Load::extremes(side, rows, out);
+    } else {
+      out.max = max.max() + 0.0;
+      out.min = min.min() + 0.0;
+    }
+    return out;
+  }
 };
 
 // ---- the loops
@@ -161,7 +121,7 @@ void one_side(const std::byte* side, int64_t rows, SideBlock& out) {
   SideLanes lanes;
   int64_t zeros = 0;
   for (int64_t strip = 0; strip < kRowNumbers; strip += kStrip) {
-    SideVectors sums;
+    SideVectors<!Load::kFindsExtremes> sums;
     Counts zero = hn::Zero(Words());
     for (int64_t row = 0; row < rows; ++row) {
       const Vector v = Load::load(side, row * kRowNumbers + strip);
@@ -171,8 +131,43 @@ void one_side(const std::byte* side, int64_t rows, SideBlock& out) {
     lanes.put(strip, sums);
     zeros += total(zero);
   }
-  out = lanes.folded();
+  out = lanes.folded<Load>(side, rows);
   out.zeros = zeros;
+}
+
+// What a strip of both sides sums up.
+template <class Load>
+struct PairVectors {
+  SideVectors<!Load::kFindsExtremes> target, golden;
+  Vector dot;
+
+  PairVectors() : dot(hn::Zero(Doubles())) {}
+
+  void add(Vector a, Vector b) {
+    target.add(a);
+    golden.add(b);
+    dot = hn::Add(dot, hn::Mul(a, b));
+  }
+  // The same for equal numbers.
+  void add_equal(Vector v) {
+    const Vector square = hn::Mul(v, v);
+    target.add(v, square);
+    golden.add(v, square);
+    dot = hn::Add(dot, square);
+  }
+};
+
+// The groups of rows whose bytes differ, a bit each.
+template <class Load>
+uint32_t differing_groups(const std::byte* target, const std::byte* golden, int64_t rows) {
+  uint32_t differing = 0;
+  for (int64_t row = 0, bit = 0; row < rows; row += kGroupRows, ++bit) {
+    const int64_t first = row * kRowNumbers, count = std::min(kGroupRows, rows - row) * kRowNumbers;
+    const auto size = static_cast<size_t>(count) * Load::kNumberBytes;
+    const int64_t offset = first * static_cast<int64_t>(Load::kNumberBytes);
+    if (std::memcmp(target + offset, golden + offset, size) != 0) differing |= uint32_t{1} << bit;
+  }
+  return differing;
 }
 
 template <class Load>
@@ -180,24 +175,34 @@ void two_sides(const std::byte* target, const std::byte* golden, int64_t rows, P
                double* error, double* size) {
   SideLanes target_lanes, golden_lanes;
   Lanes dots;
+  const uint32_t differing = differing_groups<Load>(target, golden, rows);
   for (int64_t strip = 0; strip < kRowNumbers; strip += kStrip) {
-    SideVectors t, g;
-    Vector dot = hn::Zero(Doubles());
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t index = row * kRowNumbers + strip;
-      const Vector a = Load::load(target, index);
-      const Vector b = Load::load(golden, index);
-      t.add(a);
-      g.add(b);
-      dot = hn::Add(dot, hn::Mul(a, b));
-      hn::Store(hn::Abs(hn::Sub(a, b)), Doubles(), error + index);
-      hn::Store(hn::Abs(b), Doubles(), size + index);
+    PairVectors<Load> sums;
+    for (int64_t group = 0; group * kGroupRows < rows; ++group) {
+      const int64_t end = std::min(rows, (group + 1) * kGroupRows) * kRowNumbers;
+      if ((differing >> group & 1U) == 0) {
+        for (int64_t index = group * kGroupRows * kRowNumbers + strip; index < end; index += kRowNumbers) {
+          const Vector v = Load::load(golden, index);
+          sums.add_equal(v);
+          hn::Store(hn::Zero(Doubles()), Doubles(), error + index);
+          hn::Store(hn::Abs(v), Doubles(), size + index);
+        }
+        continue;
+      }
+      for (int64_t index = group * kGroupRows * kRowNumbers + strip; index < end; index += kRowNumbers) {
+        const Vector a = Load::load(target, index);
+        const Vector b = Load::load(golden, index);
+        sums.add(a, b);
+        hn::Store(hn::Abs(hn::Sub(a, b)), Doubles(), error + index);
+        hn::Store(hn::Abs(b), Doubles(), size + index);
+      }
     }
-    target_lanes.put(strip, t);
-    golden_lanes.put(strip, g);
-    dots.put(strip, dot);
+    target_lanes.put(strip, sums.target);
+    golden_lanes.put(strip, sums.golden);
+    dots.put(strip, sums.dot);
   }
-  out = {target_lanes.folded(), golden_lanes.folded(), dots.sum()};
+  out = {target_lanes.folded<Load>(target, rows), golden_lanes.folded<Load>(golden, rows), dots.sum(),
+         differing};
 }
 
 Vector load(const double* from) { return hn::Load(Doubles(), from); }
@@ -216,12 +221,18 @@ struct AbsoluteLanes {
 
 // Absolute errors, and errors against the limits: outside where d != 0 and d >= limit * |g|.
 template <ErrorKind kKind, bool kRelative>
-void absolute_strip(const double* error, const double* size, int64_t rows, int64_t strip,
+void absolute_strip(const double* error, const double* size, int64_t rows, int64_t strip, uint32_t differing,
                     AbsoluteLanes& lanes, ErrorBlock& out) {
   Vector sum = hn::Zero(Doubles()), squares = hn::Zero(Doubles()), max = hn::Zero(Doubles());
   Counts unequal = hn::Zero(Words()), zero_mismatch = hn::Zero(Words());
   Counts outside[4] = {hn::Zero(Words()), hn::Zero(Words()), hn::Zero(Words()), hn::Zero(Words())};
+  // Rows without an error add nothing to any of the sums.
+  constexpr int64_t kGroupNumbers = kGroupRows * kRowNumbers;
   for (int64_t index = strip; index < rows * kRowNumbers; index += kRowNumbers) {
+    if ((differing >> (index / kGroupNumbers) & 1U) == 0) {
+      index += kGroupNumbers - kRowNumbers;
+      continue;
+    }
     const Vector d = load(error + index), g = load(size + index);
     sum = hn::Add(sum, d);
     squares = hn::Add(squares, hn::Mul(d, d));
@@ -288,11 +299,12 @@ void ratio_strip(const double* error, const double* size, int64_t rows, const Ul
 }
 
 template <ErrorKind kKind, bool kRelative, bool kUlp>
-void errors(const double* error, const double* size, int64_t rows, const UlpRule& rule, ErrorBlock& out) {
+void errors(const double* error, const double* size, int64_t rows, uint32_t differing, const UlpRule& rule,
+            ErrorBlock& out) {
   out = {};
   AbsoluteLanes absolute;
   for (int64_t strip = 0; strip < kRowNumbers; strip += kStrip)
-    absolute_strip<kKind, kRelative>(error, size, rows, strip, absolute, out);
+    absolute_strip<kKind, kRelative>(error, size, rows, strip, differing, absolute, out);
   out.sum_abs = absolute.sum.sum();
   out.sum_squares = absolute.squares.sum();
   out.max_abs = absolute.max.max();

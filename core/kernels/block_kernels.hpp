@@ -13,6 +13,9 @@ namespace ulpscope {
 
 constexpr int64_t kBlockNumbers = 1024;
 constexpr int64_t kRowNumbers = 16;
+constexpr int64_t kGroupRows = 8;
+constexpr uint32_t kAllGroups = 0xFF;
+static_assert(kBlockNumbers == kRowNumbers * kGroupRows * 8);
 
 // A sum of a block: lane i mod 16, folded 16→8→4→2→1.
 struct SideBlock {
@@ -23,6 +26,8 @@ struct SideBlock {
 struct PairBlockSums {
   SideBlock target, golden;
   double dot = 0;
+  uint32_t differing =
+      kAllGroups;  // bit i: group i of kGroupRows rows holds numbers that are not the same bytes
 };
 struct ErrorBlock {
   double sum_abs = 0, sum_squares = 0, max_abs = 0;
@@ -50,8 +55,9 @@ using OneSideFunction = void (*)(const std::byte* side, int64_t rows, SideBlock&
 // ErrorFunction.
 using TwoSidesFunction = void (*)(const std::byte* target, const std::byte* golden, int64_t rows,
                                   PairBlockSums& out, double* error, double* size);
-using ErrorFunction = void (*)(const double* error, const double* size, int64_t rows, const UlpRule& rule,
-                               ErrorBlock& out);
+// differing as in PairBlockSums: errors of the other groups are known to be 0.
+using ErrorFunction = void (*)(const double* error, const double* size, int64_t rows, uint32_t differing,
+                               const UlpRule& rule, ErrorBlock& out);
 using WidenFunction = void (*)(const std::byte* from, int64_t count, double* to);
 
 struct BlockKernels {

@@ -141,8 +141,10 @@ class BlockPass {
     PairBlockSums sides;
     plan_.kernels->two_sides[static_cast<size_t>(block.format)](block.target, block.golden, rows_, sides,
                                                                 error_, size_);
-    if (block.difference != nullptr)
+    if (block.difference != nullptr) {
       std::copy_n(block.difference, static_cast<size_t>(rows_ * kRowNumbers), error_);
+      sides.differing = kAllGroups;  // equal doubles may stand for unequal integers
+    }
     return sides;
   }
 
@@ -185,7 +187,7 @@ class BlockPass {
     const ErrorFunction measure =
         plan_.kernels->errors[static_cast<size_t>(plan_.errors)][plan_.groups / kGroupRelative];
     ErrorBlock errors;
-    measure(error_, size_, rows_, plan_.ulp, errors);
+    measure(error_, size_, rows_, sides_.differing, plan_.ulp, errors);
     if (!std::isinf(errors.max_abs)) {
       put_errors(errors, replaced);
       return;
@@ -194,8 +196,8 @@ class BlockPass {
     // measured at a quarter of their size, the absolute error stays infinite.
     const ErrorBlock plain = errors;
     quarter_overflowing(arrays(), rows_, quarters_);
-    measure_sides(input_of({quarters_.target, quarters_.golden, nullptr}));
-    measure(error_, size_, rows_, plan_.ulp, errors);
+    const PairBlockSums quarters = measure_sides(input_of({quarters_.target, quarters_.golden, nullptr}));
+    measure(error_, size_, rows_, quarters.differing, plan_.ulp, errors);
     errors.sum_abs = plain.sum_abs;
     errors.sum_squares = plain.sum_squares;
     errors.max_abs = plain.max_abs;
