@@ -192,12 +192,11 @@ class CompareCommand : public Command {
       if (!measured.ok()) return stopped(context, measured.error(), folder);
     }
     ULPSCOPE_ASSIGN(Priors priors, load_priors());
-    const LocaliseOptions locate_options{std::move(priors), true};
-    localise(table, locate_options, *pool);
+    localise(table, {std::move(priors), true, request.explain_glob}, *pool);
     apply_baseline(table, baseline);
     table.diagnostics = diagnostics.kept();
     table.diagnostic_count = diagnostics.count();
-    return report(context, request, table, locate_options, folder, input_errors);
+    return report(context, request, table, folder, input_errors);
   }
 
   static Status open_folder(Context& context, const CompareRequest& request, const ResultTable& table,
@@ -227,8 +226,7 @@ class CompareCommand : public Command {
   }
 
   static Result<ExitCode> report(Context& context, const CompareRequest& request, const ResultTable& table,
-                                 const LocaliseOptions& locate_options, const std::string& folder,
-                                 int64_t input_errors) {
+                                 const std::string& folder, int64_t input_errors) {
     const TableView view(table, request.report.version);
     std::string report_path;
     if (request.json_to_stdout) {
@@ -242,8 +240,7 @@ class CompareCommand : public Command {
       context.out() << terminal_summary(view, terminal);
     }
     if (!request.explain_glob.empty()) {
-      ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
-      const std::vector<std::string> paragraphs = explain(table, locate_options, request.explain_glob, *pool);
+      const std::vector<std::string>& paragraphs = table.localisation.explanations;
       if (paragraphs.empty())
         context.log().warning("--explain: no operation matches '" + printable(request.explain_glob) + "'");
       for (const std::string& paragraph : paragraphs) context.out() << "\n" << printable_lines(paragraph);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -13,6 +14,7 @@ constexpr double kMadToDeviation = 1.4826;
 constexpr double kSumRoundoff = 0x1p-24;
 // Members that an op is held against at most: those next to it.
 constexpr size_t kMaxMembers = 32;
+constexpr double kAnyBits = std::numeric_limits<double>::lowest();
 
 // Sorts values in part.
 double median_of(std::vector<double>& values) {
@@ -33,8 +35,8 @@ const OpRow& op_of(const ResultTable& table, const OpError& op) {
 
 // An op against the others of its group, without those behind it in its own step and rank: were it at fault,
 // they would carry its error. group: the amplifications of its members. bits: room that is used again.
-GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_end, const Priors& priors,
-                    std::vector<double>& bits) {
+GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_end, double usual_bits,
+                    const Priors& priors, std::vector<double>& bits) {
   bits.clear();
   for (size_t m = self > kMaxMembers ? self - kMaxMembers : 0; m < self; ++m) bits.push_back(group[m]);
   for (size_t m = block_end; m < group.size() && m < block_end + kMaxMembers; ++m) bits.push_back(group[m]);
@@ -45,18 +47,23 @@ GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_
   standing.median = median_of(bits);
   for (double& b : bits) b = std::fabs(b - standing.median);
   standing.deviation = kMadToDeviation * median_of(bits);
-  const double limit =
-      standing.median + std::max(priors.outlier_bits, priors.outlier_deviations * standing.deviation);
-  standing.known = static_cast<int>(bits.size()) >= priors.group_size;
-  standing.excess = standing.bits - limit;
+  const auto size = static_cast<int>(bits.size());
+  const double least = size >= priors.group_size ? priors.outlier_bits : priors.small_group_bits;
+  const double limit = standing.median + std::max(least, priors.outlier_deviations * standing.deviation);
+  standing.known = size >= priors.small_group_size;
+  standing.excess = standing.bits - std::max(limit, usual_bits);
+  standing.suspicious = standing.known && standing.bits - standing.median > (limit - standing.median) / 2;
   return standing;
 }
 
 }  // namespace
 
 double amplification_bits(const OpError& op) {
-  return std::log2(op.out / (op.in + op.roundoff + kSumRoundoff * std::sqrt(op.reduction)));
+  const double amplification = op.out / (op.in + op.roundoff + kSumRoundoff * std::sqrt(op.reduction));
+  return std::log2(op.statistics ? 1 + amplification : amplification);
 }
+
+double amplification_of(double bits, const OpError& op) { return std::exp2(bits) - (op.statistics ? 1 : 0); }
 
 std::vector<GroupStanding> control_groups(const ResultTable& table, const std::vector<OpError>& ops,
                                           const Priors& priors, ThreadPool& pool) {
@@ -76,13 +83,15 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
   };
   pool.parallel_for(static_cast<int64_t>(groups.size()), [&](int64_t group, int) {
     const std::vector<size_t>& members = *groups[static_cast<size_t>(group)];
+    const OpClass* known = priors.class_of(table.target->text(op_of(table, ops[members.front()]).type));
+    const double usual_bits = known == nullptr ? kAnyBits : known->usual_bits;
     std::vector<double> amplifications, room;
     for (const size_t member : members) amplifications.push_back(amplification_bits(ops[member]));
     size_t block_end = 0;
     for (size_t m = 0; m < members.size(); ++m) {
       while (block_end < members.size() && (block_end <= m || same_block(members[m], members[block_end])))
         ++block_end;
-      standings[members[m]] = stand(amplifications, m, block_end, priors, room);
+      standings[members[m]] = stand(amplifications, m, block_end, usual_bits, priors, room);
     }
   });
   return standings;

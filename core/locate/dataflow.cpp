@@ -3,8 +3,10 @@
 #include <xxhash.h>
 
 #include <array>
+#include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace ulpscope {
 namespace {
@@ -78,6 +80,11 @@ bool is_read(Role role) { return role == Role::input || role == Role::kwarg; }
 
 }  // namespace
 
+struct DataFlow::Outputs {
+  LatestItems by_content, by_record;
+  std::unordered_map<TextId, ItemId> by_name;
+};
+
 ContentKey content_key(const DumpIndex& index, const ContentKeys& hashes, ItemId item) {
   if (!hashes.empty() && hashes[item].known()) return hashes[item];
   const TensorId tensor = index.items()[item].tensor;
@@ -86,7 +93,8 @@ ContentKey content_key(const DumpIndex& index, const ContentKeys& hashes, ItemId
 
 DataFlow::DataFlow(const DumpIndex& index, const ContentKeys& hashes)
     : producers_(index.items().size(), kNoIndex), linkable_(index.items().size(), false) {
-  for (const StepRank& group : index.groups()) link_group(index, hashes, group);
+  std::map<int32_t, Outputs> before;  // of the last step, by rank
+  for (const StepRank& group : index.groups()) link_group(index, hashes, group, before[group.rank]);
   first_consumer_.assign(index.items().size() + 1, 0);
   for (const ItemId producer : producers_)
     if (producer != kNoIndex) ++first_consumer_[producer + 1];
@@ -97,10 +105,20 @@ DataFlow::DataFlow(const DumpIndex& index, const ContentKeys& hashes)
     if (producers_[item] != kNoIndex) consumer_list_[next[producers_[item]]++] = static_cast<ItemId>(item);
 }
 
-void DataFlow::link_group(const DumpIndex& index, const ContentKeys& hashes, const StepRank& group) {
-  LatestItems by_content, by_record;
-  std::unordered_map<TextId, ItemId> by_name;
+void DataFlow::link_group(const DumpIndex& index, const ContentKeys& hashes, const StepRank& group,
+                          Outputs& before) {
+  Outputs now;
   const auto hash_of = [&](ItemId item) { return hashes.empty() ? ContentKey() : hashes[item]; };
+  const auto find = [&](const Outputs& outputs, TextId link, ContentKey content, ContentKey record) {
+    ItemId found = kNoIndex;
+    if (const auto named = outputs.by_name.find(link); link != 0 && named != outputs.by_name.end())
+      found = named->second;
+    if (found == kNoIndex && content.known()) found = outputs.by_content.find(content);
+    if (found != kNoIndex || !record.known()) return found;
+    // An output that was not hashed (it had no partner) is found by what its record says.
+    found = outputs.by_record.find(record);
+    return found != kNoIndex && content.known() && hash_of(found).known() ? kNoIndex : found;
+  };
   for (const OpId op : group.ops) {
     const OpRow& row = index.ops()[op];
     for (ItemId item = row.first_item; item < row.first_item + row.item_count; ++item) {
@@ -113,21 +131,16 @@ void DataFlow::link_group(const DumpIndex& index, const ContentKeys& hashes, con
       const ContentKey record = says_something ? recorded_key(index, entry.tensor) : ContentKey();
       linkable_[item] = content.known() || record.known() || tensor.link != 0;
       if (is_read(entry.role)) {
-        if (const auto found = by_name.find(tensor.link); tensor.link != 0 && found != by_name.end())
-          producers_[item] = found->second;
-        if (producers_[item] == kNoIndex && content.known()) producers_[item] = by_content.find(content);
-        // An output that was not hashed (it had no partner) is found by what its record says.
-        if (producers_[item] == kNoIndex && record.known()) {
-          const ItemId found = by_record.find(record);
-          if (found != kNoIndex && !(content.known() && hash_of(found).known())) producers_[item] = found;
-        }
+        producers_[item] = find(now, tensor.link, content, record);
+        if (producers_[item] == kNoIndex) producers_[item] = find(before, tensor.link, content, record);
       } else if (entry.role == Role::output) {
-        if (tensor.link != 0) by_name[tensor.link] = item;
-        if (content.known()) by_content.put(content, item);
-        if (record.known()) by_record.put(record, item);
+        if (tensor.link != 0) now.by_name[tensor.link] = item;
+        if (content.known()) now.by_content.put(content, item);
+        if (record.known()) now.by_record.put(record, item);
       }
     }
   }
+  before = std::move(now);
 }
 
 std::span<const ItemId> DataFlow::consumers(ItemId output) const {

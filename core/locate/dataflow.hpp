@@ -1,6 +1,7 @@
 // Which op of a run produced the value that another op read. Dumps do not say it; equal content shows it:
-// within one step and rank, an input whose content equals an output recorded earlier was produced there, and
-// the latest such output wins. Used by the localisation; reads an index and content keys, opens no data.
+// on one rank, an input whose content equals an output recorded earlier was produced there, and the latest
+// such output of its step wins; what no op of the step produced may come from the step before (caches). Used
+// by the localisation; reads an index and content keys, opens no data.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,9 @@ class DataFlow {
   bool linkable(ItemId item) const { return linkable_[item]; }
 
  private:
-  void link_group(const DumpIndex& index, const ContentKeys& hashes, const StepRank& group);
+  struct Outputs;  // of one step and rank, by what they hold
+
+  void link_group(const DumpIndex& index, const ContentKeys& hashes, const StepRank& group, Outputs& before);
 
   std::vector<ItemId> producers_;
   std::vector<bool> linkable_;

@@ -156,7 +156,8 @@ Culprit describe(const ResultTable& table, const FaultFinder& finder, const Faul
   if (!finder.deterministic() && std::isfinite(error.out)) {
     add(culprit, "input_error", error.in);
     add(culprit, "output_error", error.out);
-    if (standing.members > 1) add(culprit, "group_median_amplification", std::exp2(standing.median));
+    if (standing.members > 1)
+      add(culprit, "group_median_amplification", amplification_of(standing.median, error));
   }
   add_next(culprit, table, fault, row.mode);
   return culprit;

@@ -37,6 +37,19 @@ std::vector<RowError> row_errors(const ResultTable& table, ThreadPool& pool) {
   return errors;
 }
 
+// A collective has the inputs of all its ranks.
+std::vector<OpError> with_joint_inputs(const std::vector<OpError>& ops, const OpRelations& relations) {
+  std::vector<OpError> joint = ops;
+  for (size_t i = 0; i < ops.size(); ++i)
+    for (const size_t peer : relations.peers_of(i)) {
+      joint[i].in = std::max(joint[i].in, ops[peer].in);
+      joint[i].in_worst = std::max(joint[i].in_worst, ops[peer].in_worst);
+      joint[i].in_bias = std::max(joint[i].in_bias, ops[peer].in_bias);
+      joint[i].differing_inputs += ops[peer].differing_inputs;
+    }
+  return joint;
+}
+
 }  // namespace
 
 FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadPool& pool)
@@ -44,7 +57,7 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadP
       priors_(priors),
       rows_(row_errors(table, pool)),
       ops_(op_errors(table, rows_, priors.bias_constant, pool)),
-      standings_(control_groups(table, ops_, priors, pool)),
+      relations_(table, ops_),
       target_keys_(hashes_of(table, true)),
       golden_keys_(hashes_of(table, false)),
       flows_(2),
@@ -53,7 +66,10 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadP
       error_of_op_(table.target->ops().size(), -1),
       inner_(table.target->ops().size(), 0),
       inner_bad_(table.target->ops().size(), 0),
-      states_(ops_.size(), OpState::clean) {
+      states_(ops_.size(), OpState::clean),
+      one_sided_states_(table.target->ops().size(), OpState::clean) {
+  ops_ = with_joint_inputs(ops_, relations_);
+  standings_ = control_groups(table, ops_, priors, pool);
   pool.parallel_for(2, [&](int64_t side, int) {
     flows_[static_cast<size_t>(side)] =
         side == 0 ? DataFlow(*table_.target, target_keys_) : DataFlow(*table_.golden, golden_keys_);
@@ -118,16 +134,37 @@ void FaultFinder::measure_regime() {
       static_cast<double>(agreeing) >= priors_.deterministic_share * static_cast<double>(witnesses);
 }
 
+// Every op after those that it may depend on: ranks meet in collectives, so that all ranks' ops before one
+// come first.
 void FaultFinder::find_in_order() {
-  std::vector<size_t> order(ops_.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto place = [&](size_t i) {
-    const OpRow& op = target_op(i);
-    return std::tuple(op.step, op.rank, table_.pairs.ops[ops_[i].op_pair].target);
+  struct Place {
+    int32_t step, epoch, collective, rank;
+    OpId op;
+    auto operator<=>(const Place&) const = default;
   };
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
-  for (const size_t i : order) judge(i);
-  // Culprits of one step stand in the order of the step, whichever rank they are on.
+  std::vector<Place> order;
+  order.reserve(table_.target->ops().size());
+  for (const StepRank& group : table_.target->groups()) {
+    int32_t epoch = 0;
+    for (const OpId op : group.ops) {
+      const bool collective = table_.target->ops()[op].kind == OpKind::communication;
+      order.push_back({group.step, epoch, collective ? 1 : 0, group.rank, op});
+      epoch += collective ? 1 : 0;
+    }
+  }
+  std::sort(order.begin(), order.end());
+  for (const Place& place : order) {
+    const int64_t error = error_of_op_[place.op];
+    if (error >= 0)
+      judge(static_cast<size_t>(error));
+    else
+      pass_through(place.op);
+  }
+  sort_faults();
+}
+
+// Culprits of one step stand in the order of the step, whichever rank they are on.
+void FaultFinder::sort_faults() {
   std::map<std::pair<int32_t, int32_t>, OpId> first_op;
   for (const StepRank& group : table_.target->groups())
     if (!group.ops.empty()) first_op[{group.step, group.rank}] = group.ops.front();
@@ -143,7 +180,10 @@ void FaultFinder::find_in_order() {
 void FaultFinder::set_state(size_t op, OpState state) {
   states_[op] = state;
   RankState& rank = ranks_[target_op(op).rank];
-  rank.tainted |= state == OpState::culprit || state == OpState::inherited;
+  if (state == OpState::culprit || state == OpState::inherited) {
+    rank.tainted = true;
+    rank.tainted_step = target_op(op).step;
+  }
   rank.tie |= state == OpState::tie;
   if (state == OpState::rounding) rank.noise = std::max(rank.noise, ops_[op].out);
   if (state == OpState::clean || state == OpState::rounding) return;

@@ -13,6 +13,7 @@
 #include "locate/control_groups.hpp"
 #include "locate/dataflow.hpp"
 #include "locate/op_error.hpp"
+#include "locate/op_relations.hpp"
 #include "locate/priors.hpp"
 #include "report/result_table.hpp"
 
@@ -51,6 +52,11 @@ class FaultFinder {
   bool deterministic() const { return deterministic_; }
   // Most floating rows have another dtype on the other side.
   bool mixed_precision() const { return mixed_; }
+  // Ops that differ after inputs whose statistics would not show it: where the difference starts is not
+  // known.
+  const std::vector<size_t>& blind() const { return blind_; }
+  // The largest output error of an op that its inputs, its formats and its kind explain.
+  double explained_error(size_t op) const;
   // The row of op errors that an op of the target belongs to; -1 for ops without a partner.
   int64_t error_of(OpId target_op) const { return error_of_op_[target_op]; }
 
@@ -67,22 +73,28 @@ class FaultFinder {
   void measure_regime();
   bool is_own_rounding(const OpError& op) const;
   void find_in_order();
+  void sort_faults();
+  void pass_through(OpId target_op);
   void judge(size_t op);
   void judge_exact(size_t op, const Incoming& in);
   void judge_rounding(size_t op, const Incoming& in);
+  Incoming look_at_all_ranks(size_t op);
   Incoming look_at_inputs(size_t op);
   void look_at_input(size_t op, int64_t row, Incoming& in);
   void look_at_external(size_t op, int64_t row, Incoming& in);
   bool producer_state(int64_t row, Incoming& in) const;
   bool seen_before(int64_t row) const;
   bool weight_like(int64_t row) const;
+  bool argument_explains(size_t op, const Incoming& in) const;
+  bool number_differs(int64_t row) const;
   bool explained(size_t op) const;
   std::string structural_reason(const Incoming& in) const;
   std::string unexplained_reason(size_t op) const;
   bool has_inner(size_t op) const;
   bool inner_differs(size_t op) const;
+  bool is_blind(size_t op);
+  bool lacks_other_ranks(size_t op) const;
   bool forward_differs(size_t op) const;
-  bool comes_from_other_rank(size_t op) const;
   bool hidden_state_differs(size_t op) const;
   void blame(size_t op, int64_t row, FaultKind kind, std::string confidence, std::string reason);
   void set_state(size_t op, OpState state);
@@ -95,6 +107,7 @@ class FaultFinder {
 
   struct RankState {
     bool tainted = false, tie = false;  // some earlier op of the rank, in this step or an earlier one
+    int32_t tainted_step = -1;          // the last step with such an op
     double noise = 0;                   // largest explained error so far
   };
 
@@ -103,6 +116,7 @@ class FaultFinder {
   std::unordered_map<TextId, const OpClass*> class_of_type_;
   std::vector<RowError> rows_;
   std::vector<OpError> ops_;
+  OpRelations relations_;
   std::vector<GroupStanding> standings_;
   ContentKeys target_keys_, golden_keys_;
   std::vector<DataFlow> flows_;  // target, golden
@@ -111,6 +125,8 @@ class FaultFinder {
   std::vector<uint8_t> inner_,
       inner_bad_;  // by op of the target: has recorded ops inside; one of them differs
   std::vector<OpState> states_;
+  std::vector<OpState> one_sided_states_;  // by op of the target: what ops without a partner pass on
+  std::vector<size_t> blind_;
   std::vector<Fault> faults_;
   std::map<int32_t, RankState> ranks_;
   std::map<std::pair<uint64_t, uint64_t>, int> blamed_contents_;  // of external inputs

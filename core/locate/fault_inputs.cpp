@@ -12,14 +12,28 @@ bool reads(Role role) { return role == Role::input || role == Role::kwarg || rol
 
 }  // namespace
 
+// A collective gives what came in on any of its ranks.
+FaultFinder::Incoming FaultFinder::look_at_all_ranks(size_t op) {
+  Incoming in = look_at_inputs(op);
+  for (const size_t peer : relations_.peers_of(op)) {
+    const Incoming other = look_at_inputs(peer);
+    in.inherited |= other.inherited || other.external_row >= 0 || other.structural_row >= 0;
+    in.tie |= other.tie;
+  }
+  return in;
+}
+
 FaultFinder::Incoming FaultFinder::look_at_inputs(size_t op) {
   Incoming in;
   const OpError& error = ops_[op];
   for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row) {
     const RowError& difference = rows_[static_cast<size_t>(row)];
     if (!difference.comparable || difference.value) continue;
-    if (difference.identical && !difference.shape_mismatch) continue;
-    if (reads(table_.target->items()[target_item(row)].role)) look_at_input(op, row, in);
+    if (!reads(table_.target->items()[target_item(row)].role)) continue;
+    if (!difference.identical || difference.shape_mismatch)
+      look_at_input(op, row, in);
+    else if (difference.blind)
+      producer_state(row, in);
   }
   return in;
 }
@@ -39,16 +53,18 @@ bool FaultFinder::producer_state(int64_t row, Incoming& in) const {
     const OpId op = pair.target == kNoIndex ? kNoIndex : table_.target->items()[pair.target].op;
     const int64_t error = op == kNoIndex ? -1 : error_of_op_[op];
     if (error < 0) {
-      if (op != kNoIndex && in.structural_op < 0) {
-        in.structural_op = static_cast<int64_t>(op);
-        in.structural_row = row;
-      }
-      linked |= op != kNoIndex;
+      if (op == kNoIndex) return;
+      linked = true;
+      in.inherited |= one_sided_states_[op] == OpState::inherited;
+      in.tie |= one_sided_states_[op] == OpState::tie;
+      if (one_sided_states_[op] != OpState::clean || in.structural_op >= 0) return;
+      in.structural_op = static_cast<int64_t>(op);
+      in.structural_row = row;
       return;
     }
     const RowError& producer = rows_[static_cast<size_t>(producer_row)];
     // An equal output cannot have brought a difference: the link is a coincidence of contents.
-    if (producer.comparable && producer.identical && !producer.shape_mismatch) return;
+    if (producer.comparable && producer.identical && !producer.shape_mismatch && !producer.blind) return;
     linked = true;
     const OpState state = states_[static_cast<size_t>(error)];
     in.inherited |= state == OpState::culprit || state == OpState::inherited;
@@ -59,6 +75,22 @@ bool FaultFinder::producer_state(int64_t row, Incoming& in) const {
   if (from_golden != kNoIndex && row_of_golden_item_[from_golden] >= 0)
     take(row_of_golden_item_[from_golden]);
   return linked;
+}
+
+// An op without a partner cannot be judged; it passes on what came into it.
+void FaultFinder::pass_through(OpId target_op) {
+  const OpRow& record = table_.target->ops()[target_op];
+  OpState& state = one_sided_states_[target_op];
+  for (ItemId item = record.first_item; item < record.first_item + record.item_count; ++item) {
+    if (!reads(table_.target->items()[item].role)) continue;
+    const ItemId from = flows_[0].producer(item);
+    if (from == kNoIndex) continue;
+    const OpId producer = table_.target->items()[from].op;
+    const int64_t error = error_of_op_[producer];
+    const OpState passed = error < 0 ? one_sided_states_[producer] : states_[static_cast<size_t>(error)];
+    if (passed == OpState::culprit || passed == OpState::inherited) state = OpState::inherited;
+    if (passed == OpState::tie && state == OpState::clean) state = OpState::tie;
+  }
 }
 
 // The same external content was blamed before: a table or weight that several ops read is one fault.
@@ -91,30 +123,33 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
     in.inherited = true;
     return;
   }
-  // A value that the run computed earlier may come back through calls that no dump records (caches, in-place
-  // writes).
-  if (!weight && rank.tainted) {
+  // A value that the run computed earlier may come back through calls that no dump records (in-place writes,
+  // caches): of this step any, of earlier ones what differs by more than rounding.
+  if (!weight && rank.tainted && rank.tainted_step == target_op(op).step) {
     in.inherited = true;
     return;
   }
   const bool unbounded = difference.class_mismatch || difference.shape_mismatch || !difference.magnitude;
-  if (!deterministic_) {
-    // Token numbers of a later step come from a sampler that may not be recorded: with nearly equal logits it
-    // flips.
-    const bool sampled =
-        difference.exact_type && rank.noise > 0 && target_op(op).step > table_.target->groups()[0].step;
-    if (!weight && (rank.tie || sampled)) {
-      in.tie = true;
-      return;
-    }
-    const double allowed =
-        priors_.external_constant * std::max(difference.roundoff, weight ? 0.0 : rank.noise);
+  if (!deterministic_ && !unbounded && !difference.exact_type) {
     const double noise = weight ? 0.0 : rank.noise;
+    const double allowed = priors_.external_constant * std::max(difference.roundoff, noise);
     const double chance = (difference.residual + difference.roundoff + noise) / std::sqrt(difference.count);
     const bool biased =
         difference.count >= kLeastForBias &&
         difference.bias > std::max(priors_.bias_constant * chance, kBiasRoundoffs * difference.roundoff);
-    if (!unbounded && !difference.exact_type && !biased && difference.rel_l2 <= allowed) return;
+    if (!biased && difference.rel_l2 <= allowed) return;
+  }
+  if (!weight && rank.tainted) {
+    in.inherited = true;
+    return;
+  }
+  // Token numbers of a later step come from a sampler that may not be recorded: with nearly equal logits it
+  // flips.
+  const bool sampled =
+      difference.exact_type && rank.noise > 0 && target_op(op).step > table_.target->groups()[0].step;
+  if (!deterministic_ && !weight && (rank.tie || sampled)) {
+    in.tie = true;
+    return;
   }
   if (in.external_row >= 0) return;
   in.external_row = row;

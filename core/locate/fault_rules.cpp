@@ -32,12 +32,12 @@ void FaultFinder::judge(size_t op) {
   if (any_of(kUninitialised, type_of(op))) return;
   const bool differs = error.differing_inputs > 0 || error.differing_outputs > 0 || error.value_mismatch;
   if (!differs) return;
-  const Incoming in = look_at_inputs(op);
-  // Another argument explains another result; with equal results it is a row that differs and nothing more.
-  if (error.value_mismatch && !in.inherited && !in.tie && error.differing_inputs == 0 &&
-      error.differing_outputs > 0 && !inner_differs(op)) {
-    blame(op, error.value_row, FaultKind::input_fault, "certain",
-          "an argument differs and every input tensor is equal");
+  const Incoming in = look_at_all_ranks(op);
+  if (argument_explains(op, in)) {
+    const bool equal = error.differing_inputs == 0;
+    blame(op, error.value_row, FaultKind::input_fault, equal ? "certain" : "strong",
+          equal ? "an argument differs and every input tensor is equal"
+                : "an argument differs, and the output differs by more than the input tensors explain");
     return;
   }
   if (deterministic_)
@@ -63,11 +63,16 @@ void FaultFinder::judge_exact(size_t op, const Incoming& in) {
     return;
   }
   if (error.differing_outputs == 0) return;
-  if (forward_differs(op) || comes_from_other_rank(op) || hidden_state_differs(op)) {
+  if (forward_differs(op) || hidden_state_differs(op) || is_blind(op)) {
     set_state(op, OpState::inherited);
     return;
   }
   const int64_t row = error.worst_output_row;
+  if (lacks_other_ranks(op)) {
+    blame(op, row, FaultKind::compute_fault, "weak",
+          "the inputs of this rank agree; those of the other ranks of its group are not recorded");
+    return;
+  }
   const bool exact = table_.rows[static_cast<size_t>(row)].mode != Mode::statistics;
   if (error.inputs == 0) {
     if (ranks_[target_op(op).rank].tainted) {
@@ -125,16 +130,16 @@ void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
     set_state(op, OpState::tie);
     return;
   }
-  if (forward_differs(op) || comes_from_other_rank(op) || hidden_state_differs(op)) {
+  if (forward_differs(op) || hidden_state_differs(op) || is_blind(op)) {
     set_state(op, OpState::inherited);
     return;
   }
   const bool sure = error.out_class_mismatch ||
                     (error.differing_inputs == 0 && error.inputs > 0 && error.out_exact_mismatch);
   blame(op, error.worst_output_row, FaultKind::compute_fault,
-        sure                ? "certain"
-        : error.inputs == 0 ? "weak"
-                            : "strong",
+        sure                                         ? "certain"
+        : error.inputs == 0 || lacks_other_ranks(op) ? "weak"
+                                                     : "strong",
         unexplained_reason(op));
 }
 
@@ -143,22 +148,52 @@ std::string FaultFinder::structural_reason(const Incoming& in) const {
   return fmt::format("it comes from {}, a call that only the target makes", table_.target->text(extra.name));
 }
 
+// Whether the argument of a row is a number on both sides.
+bool FaultFinder::number_differs(int64_t row) const {
+  const auto is_number = [](std::string_view type) {
+    return type == "float" || type == "int" || type == "bool";
+  };
+  return is_number(table_.target->text(table_.target->items()[target_item(row)].type)) &&
+         is_number(table_.golden->text(table_.golden->items()[golden_item(row)].type));
+}
+
+// Another argument explains another result; with equal results it is a row that differs and nothing more.
+bool FaultFinder::argument_explains(size_t op, const Incoming& in) const {
+  const OpError& error = ops_[op];
+  if (!error.value_mismatch || in.inherited || in.tie || error.differing_outputs == 0 || inner_differs(op))
+    return false;
+  if (error.differing_inputs == 0) return true;
+  if (deterministic_ || in.external_row >= 0) return false;
+  const bool large = !(error.out <= priors_.format_constant * (error.in + error.roundoff));
+  return large || (number_differs(error.value_row) && standings_[op].suspicious);
+}
+
+// The largest output error that the inputs, the formats and the kind of the operation explain.
+double FaultFinder::explained_error(size_t op) const {
+  const OpError& error = ops_[op];
+  const OpClass* known = class_of(op);
+  const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
+  const double formats = error.roundoff * std::sqrt(error.reduction);
+  const double relative = priors_.format_constant * (kappa * error.in + formats);
+  if (known == nullptr || known->absolute_kappa == 0 || error.in_absolute == 0) return relative;
+  return std::min(relative,
+                  std::expm1(known->absolute_kappa * error.in_absolute) + priors_.format_constant * formats);
+}
+
 bool FaultFinder::explained(size_t op) const {
   const OpError& error = ops_[op];
   if (error.out_class_mismatch || error.out_shape_mismatch || !std::isfinite(error.out)) return false;
   if (error.out_exact_mismatch && error.roundoff == 0) return false;
-  const bool statistics = table_.rows[static_cast<size_t>(error.worst_output_row)].mode == Mode::statistics;
   // Statistics cannot tell how an error that came in grows: only a call with clean inputs can be at fault.
-  if (statistics && error.in > priors_.clean_input * error.roundoff) return true;
+  if (error.statistics && error.in > priors_.clean_input * error.roundoff) return true;
   // Nor do those of a slice follow from those of the whole.
   const OpClass* known = class_of(op);
-  if (statistics && known != nullptr && !known->sensitive) return true;
+  if (error.statistics && known != nullptr && !known->sensitive) return true;
   if (has_inner(op)) return true;  // what is inside was judged for itself
+  if (!(error.out <= explained_error(op))) return false;
   const double formats = error.roundoff * std::sqrt(error.reduction);
   const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
-  const double allowed = priors_.format_constant * (kappa * error.in + formats);
-  if (!(error.out <= allowed)) return false;
-  if (!statistics &&
+  if (!error.statistics &&
       !(error.out_worst <= priors_.worst_constant * (kappa * std::max(error.in, error.in_worst) + formats)))
     return false;
   const GroupStanding& standing = standings_[op];
@@ -174,42 +209,32 @@ std::string FaultFinder::unexplained_reason(size_t op) const {
   const GroupStanding& standing = standings_[op];
   if (standing.known && standing.excess > 0)
     return fmt::format("amplifies {:.3g} times, its {} siblings {:.3g} times in the median",
-                       std::exp2(standing.bits), standing.members, std::exp2(standing.median));
+                       amplification_of(standing.bits, error), standing.members,
+                       amplification_of(standing.median, error));
   if (error.bias_excess > 1) return "target is a constant factor off golden, which rounding never is";
   return fmt::format("output error {:.2e} from input error {:.2e}, above what the formats allow", error.out,
                      error.in);
 }
 
+// Equal statistics of an input prove nothing where they would not show the difference: it may have come in.
+bool FaultFinder::is_blind(size_t op) {
+  if (!ops_[op].statistics || !ops_[op].blind_input) return false;
+  blind_.push_back(op);
+  return true;
+}
+
+// A collective gives what other ranks bring; when none of them was recorded, they may be at fault.
+bool FaultFinder::lacks_other_ranks(size_t op) const {
+  return target_op(op).kind == OpKind::communication && relations_.peers_of(op).empty();
+}
+
 // A backward call reads what its forward call saved: when that one differs already, the difference came in
 // there.
 bool FaultFinder::forward_differs(size_t op) const {
-  const OpRow& row = target_op(op);
-  if (row.phase != Phase::backward) return false;
-  const std::string_view name = table_.target->text(row.name);
-  const std::string stem(name.substr(0, name.rfind(".backward")));
-  for (size_t i = 0; i < ops_.size(); ++i) {
-    const OpRow& other = target_op(i);
-    if (other.phase != Phase::forward || other.step != row.step || other.rank != row.rank ||
-        other.call != row.call)
-      continue;
-    const std::string_view forward = table_.target->text(other.name);
-    if (forward.substr(0, forward.rfind(".forward")) == stem)
-      return states_[i] != OpState::clean && states_[i] != OpState::rounding;
-  }
-  return false;
-}
-
-// A collective that gives another result from equal local inputs has them from another rank of its group.
-bool FaultFinder::comes_from_other_rank(size_t op) const {
-  const OpRow& row = target_op(op);
-  if (row.kind != OpKind::communication) return false;
-  const std::string_view name = table_.target->text(row.name);
-  for (size_t i = 0; i < ops_.size(); ++i) {
-    const OpRow& other = target_op(i);
-    if (other.kind != OpKind::communication || other.rank == row.rank || other.step != row.step) continue;
-    if (table_.target->text(other.name) == name && ops_[i].differing_inputs > 0) return true;
-  }
-  return false;
+  const int64_t forward = relations_.forward_of(op);
+  if (forward < 0) return false;
+  const OpState state = states_[static_cast<size_t>(forward)];
+  return state != OpState::clean && state != OpState::rounding;
 }
 
 // Attention reads keys and values of earlier steps from a cache that no dump records: when its own inputs
@@ -217,15 +242,15 @@ bool FaultFinder::comes_from_other_rank(size_t op) const {
 bool FaultFinder::hidden_state_differs(size_t op) const {
   const OpRow& row = target_op(op);
   if (!glob_match("*att*", type_of(op), true) && !glob_match("*cache*", type_of(op), true)) return false;
-  for (size_t i = 0; i < ops_.size(); ++i) {
+  const auto stem = [&](const OpRow& r) {
+    const std::string_view name = table_.target->text(r.name);
+    return name.substr(0, name.rfind(".forward"));
+  };
+  for (const size_t i : relations_.same_type(op)) {
     const OpRow& other = target_op(i);
     const bool earlier = other.step < row.step || (other.step == row.step && other.token < row.token);
-    if (!earlier || other.rank != row.rank || other.type != row.type || ops_[i].differing_inputs == 0)
-      continue;
-    const auto stem = [&](const OpRow& r) {
-      const std::string_view name = table_.target->text(r.name);
-      return name.substr(0, name.rfind(".forward"));
-    };
+    if (!earlier) break;
+    if (ops_[i].differing_inputs == 0) continue;
     if (row.kind == OpKind::module ? stem(other) == stem(row) : states_[i] != OpState::rounding) return true;
   }
   return false;

@@ -25,7 +25,7 @@ bool may_be_rounding(const RowError& row) {
 }
 
 struct Counts {
-  int64_t compared = 0, differing = 0, one_sided_ops = 0, unreadable = 0, unexplained = 0;
+  int64_t compared = 0, differing = 0, one_sided_ops = 0, unreadable = 0;
 };
 
 Counts count(const ResultTable& table, const FaultFinder& finder) {
@@ -52,6 +52,20 @@ bool is_one_rounding(const RowError& row, const Priors& priors) {
          row.worst <= priors.worst_constant * row.roundoff;
 }
 
+std::string_view name_of(const ResultTable& table, const FaultFinder& finder, size_t op) {
+  return table.target->text(table.target->ops()[table.pairs.ops[finder.ops()[op].op_pair].target].name);
+}
+
+std::string blind_note(const ResultTable& table, const FaultFinder& finder) {
+  const size_t op = finder.blind().front();
+  const OpRow& record = table.target->ops()[table.pairs.ops[finder.ops()[op].op_pair].target];
+  return fmt::format(
+      "{} gives other statistics, and those of its inputs would not show a difference (masked values): dump "
+      "it "
+      "and what feeds it on both sides, \"task\": \"tensor\", \"step\": [{}], \"rank\": [{}]",
+      name_of(table, finder, op), std::max(record.step, 0), std::max(record.rank, 0));
+}
+
 std::string run_verdict(const ResultTable& table, const FaultFinder& finder, const Counts& counts,
                         const Priors& priors, std::vector<std::string>& notes) {
   if (counts.compared == 0) {
@@ -75,6 +89,10 @@ std::string run_verdict(const ResultTable& table, const FaultFinder& finder, con
     return finder.faults().front().kind == FaultKind::compute_fault ? "compute_fault" : "input_fault";
   if (counts.unreadable > 0) {
     notes.push_back("the data of some pairs could not be read: dump again, or repair them");
+    return "inconclusive";
+  }
+  if (!finder.blind().empty()) {
+    notes.push_back(blind_note(table, finder));
     return "inconclusive";
   }
   for (size_t i = 0; i < finder.ops().size(); ++i) {
@@ -179,11 +197,11 @@ std::vector<Culprit> suspects(const ResultTable& table, const FaultFinder& finde
     if (out.size() == kMaxSuspects) break;
     const int64_t row = finder.ops()[op].worst_output_row;
     if (row < 0) continue;
-    out.push_back(describe(
-        table, finder,
-        {op, row, FaultKind::compute_fault, "weak",
-         fmt::format("amplifies {:.3g} times, its group {:.3g} times in the median",
-                     std::exp2(finder.standings()[op].bits), std::exp2(finder.standings()[op].median))}));
+    out.push_back(describe(table, finder,
+                           {op, row, FaultKind::compute_fault, "weak",
+                            fmt::format("amplifies {:.3g} times, its group {:.3g} times in the median",
+                                        amplification_of(finder.standings()[op].bits, finder.ops()[op]),
+                                        amplification_of(finder.standings()[op].median, finder.ops()[op]))}));
   }
   return out;
 }
@@ -202,6 +220,38 @@ const char* to_text(OpState state) {
       return "tie";
   }
   return "clean";
+}
+
+// The numbers that decided on the ops whose name matches glob, one paragraph each.
+std::vector<std::string> explain(const ResultTable& table, const FaultFinder& finder, const Priors& priors,
+                                 const std::string& glob) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < finder.ops().size(); ++i) {
+    const OpError& op = finder.ops()[i];
+    const OpRow& record = table.target->ops()[table.pairs.ops[op.op_pair].target];
+    const std::string_view name = table.target->text(record.name);
+    if (!glob_match(glob, name)) continue;
+    const GroupStanding& standing = finder.standings()[i];
+    const std::string_view type = table.target->text(record.type);
+    std::string text =
+        fmt::format("{}  step {}  rank {}  {}\n", name, record.step, record.rank, to_text(finder.state(i)));
+    text += fmt::format("  inputs   {} compared, {} differ, error {:.3e}, worst {:.3e}, bias {:.1e}\n",
+                        op.inputs, op.differing_inputs, op.in, op.in_worst, op.in_bias);
+    text += fmt::format(
+        "  outputs  {} compared, {} differ, error {:.3e}, worst {:.3e}, bias over allowed {:.2f}\n",
+        op.outputs, op.differing_outputs, op.out, op.out_worst, op.bias_excess);
+    text += fmt::format("  formats  u {:.3e}, K {:.0f}, kappa {:.0f}: explained up to {:.3e}\n", op.roundoff,
+                        op.reduction, priors.kappa(type), finder.explained_error(i));
+    if (standing.members > 0)
+      text += fmt::format(
+          "  group    {} calls of {}: amplification {:.3f} bits, median {:.3f}, deviation {:.3f}, over the "
+          "limit by {:.3f}\n",
+          standing.members, type, standing.bits, standing.median, standing.deviation, standing.excess);
+    text += fmt::format("  run      {}{}\n", finder.deterministic() ? "deterministic" : "rounding differs",
+                        finder.mixed_precision() ? ", mixed precision" : "");
+    out.push_back(std::move(text));
+  }
+  return out;
 }
 
 }  // namespace
@@ -223,43 +273,10 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
         table.rows[i].cause = Cause::rounding;
     for (ResultRow& row : table.rows) row.verdict = row.judged;
   }
+  if (!options.explain_glob.empty())
+    found.explanations = explain(table, finder, options.priors, options.explain_glob);
   for (const ResultRow& row : table.rows)
     found.propagated += row.cause == Cause::inherited && row.mode != Mode::value ? 1 : 0;
-}
-
-std::vector<std::string> explain(const ResultTable& table, const LocaliseOptions& options,
-                                 const std::string& glob, ThreadPool& pool) {
-  const FaultFinder finder(table, options.priors, pool);
-  std::vector<std::string> out;
-  for (size_t i = 0; i < finder.ops().size(); ++i) {
-    const OpError& op = finder.ops()[i];
-    const OpRow& record = table.target->ops()[table.pairs.ops[op.op_pair].target];
-    const std::string_view name = table.target->text(record.name);
-    if (!glob_match(glob, name)) continue;
-    const GroupStanding& standing = finder.standings()[i];
-    const std::string_view type = table.target->text(record.type);
-    const double kappa = options.priors.kappa(type);
-    const double limit =
-        options.priors.format_constant * (kappa * op.in + op.roundoff * std::sqrt(op.reduction));
-    std::string text =
-        fmt::format("{}  step {}  rank {}  {}\n", name, record.step, record.rank, to_text(finder.state(i)));
-    text += fmt::format("  inputs   {} compared, {} differ, error {:.3e}, worst {:.3e}, bias {:.1e}\n",
-                        op.inputs, op.differing_inputs, op.in, op.in_worst, op.in_bias);
-    text += fmt::format(
-        "  outputs  {} compared, {} differ, error {:.3e}, worst {:.3e}, bias over allowed {:.2f}\n",
-        op.outputs, op.differing_outputs, op.out, op.out_worst, op.bias_excess);
-    text += fmt::format("  formats  u {:.3e}, K {:.0f}, kappa {:.0f}: explained up to {:.3e}\n", op.roundoff,
-                        op.reduction, kappa, limit);
-    if (standing.members > 0)
-      text += fmt::format(
-          "  group    {} calls of {}: amplification {:.3f} bits, median {:.3f}, deviation {:.3f}, over the "
-          "limit by {:.3f}\n",
-          standing.members, type, standing.bits, standing.median, standing.deviation, standing.excess);
-    text += fmt::format("  run      {}{}\n", finder.deterministic() ? "deterministic" : "rounding differs",
-                        finder.mixed_precision() ? ", mixed precision" : "");
-    out.push_back(std::move(text));
-  }
-  return out;
 }
 
 }  // namespace ulpscope

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
-
 #include "base/result.hpp"
 #include "base/thread_pool.hpp"
 #include "locate/priors.hpp"
@@ -15,15 +13,12 @@ namespace ulpscope {
 
 struct LocaliseOptions {
   Priors priors;
-  bool soften = true;  // whether explained rows may pass: false where a policy chose the judgements
+  bool soften = true;        // whether explained rows may pass: false where a policy chose the judgements
+  std::string explain_glob;  // --explain: the ops whose deciding numbers go to Localisation::explanations
 };
 
 // Fills table.localisation, and cause and verdict of the rows. Never fails: what cannot be known makes the
 // verdict inconclusive and says what to dump next.
 void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& pool);
-
-// The numbers that decided on the ops whose name matches glob, one paragraph each, for --explain.
-std::vector<std::string> explain(const ResultTable& table, const LocaliseOptions& options,
-                                 const std::string& glob, ThreadPool& pool);
 
 }  // namespace ulpscope

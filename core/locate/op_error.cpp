@@ -39,6 +39,7 @@ RowError data_error(const DataMetrics& metrics, const Sides& sides) {
   }
   error.rel_l2 = rel_l2(sums).value_or(0);
   error.worst = worst(sums).value_or(0);
+  error.absolute = max_abs_err(sums).value_or(0);
   error.count = static_cast<double>(std::max<int64_t>(sums.finite_pairs, 1));
   if (sums.squares_golden > 0) {
     const Factor factor = factor_of(sums);
@@ -84,10 +85,22 @@ RowError statistics_error(const ulpscope_stats& t, const ulpscope_stats& g, doub
   return error;
 }
 
+// Infinite means and norms hide everything, and one huge extreme (a mask) hides all smaller values.
+bool is_blind(const ulpscope_stats& stats) {
+  constexpr double kDwarfs = 1e3;
+  if ((stats.present & ULPSCOPE_STAT_MEAN) != 0 && !std::isfinite(stats.mean)) return true;
+  if ((stats.present & ULPSCOPE_STAT_L2) != 0 && !std::isfinite(stats.l2norm)) return true;
+  constexpr uint32_t kBoth = ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN;
+  if ((stats.present & kBoth) != kBoth) return false;
+  const double high = std::fabs(stats.max), low = std::fabs(stats.min);
+  return high > 0 && low > 0 && std::max(high, low) >= kDwarfs * std::min(high, low);
+}
+
 bool is_input(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
 
 void add_output(OpError& op, const RowError& error, int64_t row) {
   ++op.outputs;
+  op.statistics |= error.statistics;
   if (error.identical && !error.shape_mismatch) return;
   ++op.differing_outputs;
   op.out_class_mismatch |= error.class_mismatch;
@@ -104,6 +117,7 @@ void add_output(OpError& op, const RowError& error, int64_t row) {
 
 void add_input(OpError& op, const RowError& error) {
   ++op.inputs;
+  op.blind_input |= error.blind && !error.exact_type;
   if (error.identical && !error.shape_mismatch) return;
   ++op.differing_inputs;
   op.in_exact_mismatch |= error.exact_type;
@@ -111,6 +125,7 @@ void add_input(OpError& op, const RowError& error) {
   op.in = std::max(op.in, unbounded ? kInfinity : error.rel_l2);
   op.in_worst = std::max(op.in_worst, unbounded ? kInfinity : error.worst);
   op.in_bias = std::max(op.in_bias, error.bias);
+  op.in_absolute = std::max(op.in_absolute, error.absolute);
 }
 
 bool contains(std::string_view text, std::string_view part) {
@@ -225,6 +240,8 @@ RowError row_error(const ResultTable& table, int64_t number) {
   const int64_t count = golden.element_count(g);
   if (row.mode == Mode::statistics) {
     error = statistics_error(sides.target->stats, sides.golden->stats, static_cast<double>(count));
+    error.statistics = true;
+    error.blind = is_blind(sides.target->stats) || is_blind(sides.golden->stats);
   } else {
     error.comparable = true;
     error.identical = target.text(sides.target->digest) == golden.text(sides.golden->digest);

@@ -24,11 +24,14 @@ struct RowError {
   bool exact_type = false;      // integers, bool, values: any difference counts
   bool class_mismatch = false;  // NaN or infinity on one side only
   bool shape_mismatch = false;
-  bool value = false;   // an argument that is not a tensor
-  double rel_l2 = 0;    // |t - g|2 / |g|2; absolute where the golden norm is 0
-  double worst = 0;     // max |t - g| / rms(g); absolute where that is 0
+  bool value = false;       // an argument that is not a tensor
+  bool statistics = false;  // only statistics were compared
+  bool blind = false;       // statistics that would not show most differences: equal ones prove nothing
+  double rel_l2 = 0;        // |t - g|2 / |g|2; absolute where the golden norm is 0
+  double worst = 0;         // max |t - g| / rms(g); absolute where that is 0
   double bias = 0;      // |slope - 1| of target over golden: a wrong constant factor; 0 where not measured
   double residual = 0;  // what remains of rel_l2 when that factor is taken out
+  double absolute = 0;  // max |t - g|; 0 where only statistics are known
   double count = 1;     // elements behind the numbers
   double roundoff = 0;  // of the coarser dtype of the two sides; 0 for exact types
 };
@@ -54,6 +57,9 @@ struct OpError {
   double in = 0, in_worst = 0;    // the largest over the inputs; infinite for a class or shape mismatch
   double out = 0, out_worst = 0;  // the same over the outputs
   double in_bias = 0;             // largest bias of an input
+  double in_absolute = 0;         // max |t - g| over the inputs; 0 in statistics mode
+  bool statistics = false;        // some output was compared by statistics alone
+  bool blind_input = false;       // some input has statistics that would not show most differences
   double bias_excess =
       0;  // largest bias of an output over what inputs and noise explain (above 1: not rounding)
   int64_t worst_output_row = -1;  // the first row of the largest output error

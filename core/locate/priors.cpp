@@ -32,6 +32,11 @@ Result<std::vector<OpClass>> read_classes(const YAML::Node& list) {
     entry.name = node["name"].as<std::string>();
     for (const YAML::Node& type : node["types"]) entry.types.push_back(type.as<std::string>());
     ULPSCOPE_ASSIGN(entry.kappa, positive(node["kappa"], "kappa"));
+    for (const auto& [key, value] :
+         {std::pair("usual_bits", &entry.usual_bits), std::pair("absolute_kappa", &entry.absolute_kappa)}) {
+      if (!node[key]) continue;
+      ULPSCOPE_ASSIGN(*value, positive(node[key], key));
+    }
     if (node["sensitive"]) entry.sensitive = node["sensitive"].as<bool>();
     classes.push_back(std::move(entry));
   }
@@ -40,12 +45,14 @@ Result<std::vector<OpClass>> read_classes(const YAML::Node& list) {
 
 Result<Priors> read(const YAML::Node& root) {
   Priors priors;
-  double group_size = 0;
+  double group_size = 0, small_group_size = 0;
   const std::pair<const char*, double*> numbers[] = {{"format_constant", &priors.format_constant},
                                                      {"worst_constant", &priors.worst_constant},
                                                      {"outlier_bits", &priors.outlier_bits},
                                                      {"outlier_deviations", &priors.outlier_deviations},
                                                      {"group_size", &group_size},
+                                                     {"small_group_size", &small_group_size},
+                                                     {"small_group_bits", &priors.small_group_bits},
                                                      {"bias_constant", &priors.bias_constant},
                                                      {"deterministic_share", &priors.deterministic_share},
                                                      {"clean_input", &priors.clean_input},
@@ -58,6 +65,7 @@ Result<Priors> read(const YAML::Node& root) {
     ULPSCOPE_ASSIGN(*value, positive(node, name));
   }
   priors.group_size = static_cast<int>(group_size);
+  priors.small_group_size = static_cast<int>(small_group_size);
   if (!root["classes"]) return Error{Code::usage, "priors.yaml: classes is missing"};
   ULPSCOPE_ASSIGN(priors.classes, read_classes(root["classes"]));
   return priors;

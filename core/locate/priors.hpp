@@ -3,6 +3,7 @@
 // reason.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,11 @@ struct OpClass {
   std::string name;
   std::vector<std::string> types;  // globs over the op type, lower case
   double kappa = 1;                // largest healthy growth of an input error
-  bool sensitive = true;           // the result depends on how it is computed (order of sums, approximations)
+  // An amplification up to this, in log2, is ordinary whatever the rest of the group does.
+  double usual_bits = std::numeric_limits<double>::lowest();
+  // When not 0: the output's relative error is at most e^(this * absolute input error) - 1.
+  double absolute_kappa = 0;
+  bool sensitive = true;  // the result depends on how it is computed (order of sums, approximations)
 };
 
 struct Priors {
@@ -30,6 +35,8 @@ struct Priors {
   double clean_input = 1;          // statistics: inputs closer than this many roundoffs are clean
   double external_constant = 1;    // an external input off by more than this many roundoffs is no rounding
   int group_size = 1;              // calls that make a control group of their own
+  int small_group_size = 1;        // calls that make one in which only distant outliers count
+  double small_group_bits = 1;     // least distance of an outlier from the median of such a group, in log2
 
   const OpClass* class_of(std::string_view type) const;  // null: none matches
   double kappa(std::string_view type) const;

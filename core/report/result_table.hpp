@@ -92,6 +92,7 @@ struct Localisation {
   std::vector<Culprit> culprits, suspects;
   int64_t propagated = 0;
   std::vector<std::string> notes;
+  std::vector<std::string> explanations;  // for --explain, one paragraph an op
 };
 
 // A side of the run as the reports name it.

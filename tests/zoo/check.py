@@ -1,6 +1,6 @@
 """Makes every pair of the zoo, compares it, and prints what was wanted and what was answered.
 
-    check.py --program build/bin/ulpscope [--only 'bf16/*'] [--keep DIR] [--explain]
+    check.py --program build/bin/ulpscope [--only 'bf16/*'] [--keep DIR [--reuse]] [--explain]
 
 Figures: right = cases whose verdict and list of culprits are those of the answer; false alarms = healthy pairs with a culprit.
 The exit code is 1 when a case is not right.
@@ -86,6 +86,16 @@ class Makers:
         return tags, (None if key else folder)
 
 
+def save_tags(path, tags):
+    with open(path, "w") as file:
+        json.dump([[step, rank, found] for (step, rank), found in tags.items()], file)
+
+
+def load_tags(path):
+    with open(path) as file:
+        return {(step, rank): found for step, rank, found in json.load(file)}
+
+
 def explain_case(program, folder, case, tags, answer):
     wanted = {key for place in case.must for key, _, _, _ in alternatives(tags, place)}
     blamed = {c["op"] for c in answer["culprits"][:2]}
@@ -105,6 +115,7 @@ def main():
     parser.add_argument("--program", default=os.environ.get("ULPSCOPE", "build/bin/ulpscope"))
     parser.add_argument("--only", default="*")
     parser.add_argument("--keep", help="folder for the dumps; default: a temporary one")
+    parser.add_argument("--reuse", action="store_true", help="compare the dumps that an earlier run kept, where they are there")
     parser.add_argument("--explain", action="store_true", help="print the numbers behind each case that is not right")
     options = parser.parse_args()
     root = options.keep or tempfile.mkdtemp(prefix="zoo_")
@@ -117,8 +128,14 @@ def main():
                 continue
             folder = os.path.join(root, case.name.replace("/", "__"))
             os.makedirs(folder, exist_ok=True)
-            _, golden = makers.make(case.golden, os.path.join(folder, "golden"))
-            tags, target = makers.make(case.target, os.path.join(folder, "target"))
+            kept = os.path.join(folder, "tags.json")
+            if options.reuse and os.path.exists(kept):
+                golden = target = None
+                tags = load_tags(kept)
+            else:
+                _, golden = makers.make(case.golden, os.path.join(folder, "golden"))
+                tags, target = makers.make(case.target, os.path.join(folder, "target"))
+                save_tags(kept, tags)
             answer, _ = compare(options.program, folder)
             first, ok = judge(case, tags, answer)
             total, right, first_right = total + 1, right + ok, first_right + first
