@@ -11,7 +11,8 @@ function(ulpscope_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE} ulpscope_warnings)
 endfunction()
 
-# ulpscope_unit_test(AREA TARGET...) builds tests/unit/AREA/*.cpp into one program and registers it as unit.AREA.
+# ulpscope_unit_test(AREA TARGET...) builds tests/unit/AREA/*.cpp into one program and registers it as unit.AREA. It runs in the
+# top folder: the path of the test data is relative, so that clones compile the same objects.
 function(ulpscope_unit_test area)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/${area}/*.cpp)
   if(NOT sources)
@@ -20,8 +21,8 @@ function(ulpscope_unit_test area)
   add_executable(unit_${area} ${sources} $<TARGET_OBJECTS:doctest_main>)
   target_compile_features(unit_${area} PRIVATE cxx_std_20)
   target_include_directories(unit_${area} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
-  target_compile_definitions(unit_${area} PRIVATE ULPSCOPE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  target_compile_definitions(unit_${area} PRIVATE ULPSCOPE_TEST_DATA="tests/data")
   target_link_libraries(unit_${area} PRIVATE ${ARGN} ulpscope_warnings)
-  add_test(NAME unit.${area} COMMAND unit_${area} --minimal)
+  add_test(NAME unit.${area} COMMAND unit_${area} --minimal WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(unit.${area} PROPERTIES LABELS unit)
 endfunction()

@@ -68,7 +68,7 @@ Outcome run(const Script& target, const Script& golden) {
   REQUIRE(measure(table, {}, pool, never, diagnostics, nullptr, nullptr).ok());
   auto priors = load_priors();
   REQUIRE(priors.ok());
-  localise(table, {std::move(priors).value(), true}, pool);
+  localise(table, {std::move(priors).value(), true, ""}, pool);
   return outcome;
 }
 
