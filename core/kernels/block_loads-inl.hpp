@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/block_kernels.hpp"
 
@@ -109,10 +110,20 @@ struct LoadBf16 {
     extremes_of_codes<LoadBf16>(side, rows, out);
   }
   static Vector load(const std::byte* side, int64_t index) {
+#if HWY_TARGET == HWY_AVX2
+    // Four codes, each put above two bytes of zero: one shuffle in place of a widening and a shift.
+    const hn::Full128<uint16_t> eight;
+    uint64_t four = 0;
+    std::memcpy(&four, at<uint16_t>(side, index), sizeof(four));
+    const auto codes = hn::BitCast(eight, hn::Set(hn::Full128<uint64_t>(), four));
+    return hn::PromoteTo(Doubles(),
+                         hn::BitCast(Floats(), hn::InterleaveLower(eight, hn::Zero(eight), codes)));
+#else
     const hn::Rebind<uint16_t, Doubles> halves;
     const hn::Rebind<uint32_t, Doubles> words;
     const auto code = hn::PromoteTo(words, hn::LoadU(halves, at<uint16_t>(side, index)));
     return hn::PromoteTo(Doubles(), hn::BitCast(Floats(), hn::ShiftLeft<16>(code)));
+#endif
   }
 };
 
