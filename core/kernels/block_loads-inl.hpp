@@ -28,7 +28,7 @@ using Words = hn::RebindToSigned<Doubles>;
 using Floats = hn::Rebind<float, Doubles>;
 using Vector = hn::Vec<Doubles>;
 using Counts = hn::Vec<Words>;
-constexpr int64_t kStrip = static_cast<int64_t>(hn::MaxLanes(Doubles()));
+inline constexpr int64_t kStrip = static_cast<int64_t>(hn::MaxLanes(Doubles()));
 static_assert(kRowNumbers % kStrip == 0);
 
 template <class T>

@@ -86,6 +86,7 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
     const OpClass* known = priors.class_of(table.target->text(op_of(table, ops[members.front()]).type));
     const double usual_bits = known == nullptr ? kAnyBits : known->usual_bits;
     std::vector<double> amplifications, room;
+    amplifications.reserve(members.size());
     for (const size_t member : members) amplifications.push_back(amplification_bits(ops[member]));
     size_t block_end = 0;
     for (size_t m = 0; m < members.size(); ++m) {
