@@ -3,6 +3,7 @@
 usage: dumps.py statistics FOLDER APIS        FOLDER/{target,golden}/step0/rank0/dump.json, six tensors an API
        dumps.py tensors FOLDER COUNT MIB DTYPE  FOLDER/{target,golden}: COUNT .npy files of MIB MiB (float32) each side;
                                               DTYPE same: equal bytes, differ: one element in a thousand differs
+       dumps.py bfloat16 FOLDER COUNT MIB     the same as .safetensors files of bfloat16, one element in a thousand differs
        dumps.py small FOLDER COUNT            COUNT .npy files of 16 float32 a side
 """
 import json
@@ -65,6 +66,26 @@ def tensors(folder, count, mib, kind):
                     out.write(data)
 
 
+def bfloat16(folder, count, mib):
+    rng = random.Random(3)
+    values = 1 << 16
+    plain = b"".join(struct.pack("<f", rng.gauss(0, 1))[2:] for _ in range(values))
+    changed = bytearray(plain)
+    for at in range(0, values, 1000):
+        struct.pack_into("<H", changed, at * 2, 0x3F00)  # 0.5
+    size = mib << 20
+    header = json.dumps({"t": {"dtype": "BF16", "shape": [size // 2], "data_offsets": [0, size]}}).encode()
+    header += b" " * (-len(header) % 64)
+    for side in ("target", "golden"):
+        os.makedirs(os.path.join(folder, side), exist_ok=True)
+        data = bytes(changed) if side == "target" else plain
+        for i in range(count):
+            with open(os.path.join(folder, side, f"t{i:05}.safetensors"), "wb") as out:
+                out.write(struct.pack("<Q", len(header)) + header)
+                for _ in range(size // len(data)):
+                    out.write(data)
+
+
 def small(folder, count):
     rng = random.Random(5)
     data = npy_header(16) + block(rng, 16)
@@ -81,5 +102,7 @@ if __name__ == "__main__":
         statistics(folder, int(rest[0]))
     elif what == "tensors":
         tensors(folder, int(rest[0]), int(rest[1]), rest[2])
+    elif what == "bfloat16":
+        bfloat16(folder, int(rest[0]), int(rest[1]))
     else:
         small(folder, int(rest[0]))
