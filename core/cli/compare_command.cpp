@@ -15,6 +15,7 @@
 #include "match/matcher.hpp"
 #include "measure/baseline.hpp"
 #include "measure/journal.hpp"
+#include "measure/error_places.hpp"
 #include "measure/measure.hpp"
 #include "report/output_folder.hpp"
 #include "report/table_view.hpp"
@@ -193,6 +194,7 @@ class CompareCommand : public Command {
     }
     ULPSCOPE_ASSIGN(Priors priors, load_priors());
     localise(table, {std::move(priors), true, request.explain_glob}, *pool);
+    add_error_places(table, context.cancel());
     apply_baseline(table, baseline);
     table.diagnostics = diagnostics.kept();
     table.diagnostic_count = diagnostics.count();

@@ -10,6 +10,9 @@
 namespace ulpscope {
 namespace {
 
+// Names of evidence that says where in the tensor the error is, one for each dimension.
+constexpr std::string_view kPlacePrefix = "place_";
+
 constexpr size_t kMaxEvidence = 6, kMaxLoneNames = 3;
 
 std::optional<double> metric(const ReportHead& head, const RowView& row, std::string_view name) {
@@ -104,7 +107,9 @@ std::string input_sentence(const ReportView& report, int64_t row) {
 std::string data_sentence(const ReportHead& head, const RowView& row, const Culprit& culprit) {
   std::string text;
   const auto error = metric(head, row, "max_abs_err");
-  if (error) text = fmt::format("max_abs_err {:.1e}", *error);
+  const bool mismatch =
+      !culprit.worst.empty() && !std::isfinite(culprit.worst.front().target - culprit.worst.front().golden);
+  if (error && !mismatch) text = fmt::format("max_abs_err {:.1e}", *error);
   if (!culprit.worst.empty()) {
     const PlacedElement& worst = culprit.worst.front();
     text += fmt::format("{} at {}: target {}, golden {}", text.empty() ? "worst" : "",
@@ -167,9 +172,25 @@ std::string call_site(const Culprit& culprit) {
   return culprit.stack.empty() ? "" : "called from " + culprit.stack.front();
 }
 
-// Evidence that the sentences about the row say already.
+std::string evidence_of(const Culprit& culprit, std::string_view wanted) {
+  for (const auto& [name, value] : culprit.evidence)
+    if (name == wanted) return value;
+  return "";
+}
+
+// The rows or columns that the error lies in.
+std::string place_sentence(const Culprit& culprit) {
+  std::string text;
+  for (const auto& [name, value] : culprit.evidence)
+    if (name.starts_with(kPlacePrefix))
+      text += (text.empty() ? "nearly all of the error is at " : ", and at ") + value;
+  return text;
+}
+
+// Evidence that other sentences say already.
 bool is_said(std::string_view name) {
-  return name == "reason" || name == "differing" || name == "max_abs_err" || name == "cosine";
+  return name.starts_with(kPlacePrefix) || name == "reason" || name == "differing" || name == "max_abs_err" ||
+         name == "cosine";
 }
 
 // row_is_told: the culprit's row is in the report and its sentences stand before this one.
@@ -267,13 +288,15 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     RowView row;
     report.read_row(culprit.row, row);
     std::string first = culprit.kind == "compute_fault" ? input_sentence(report, culprit.row) : "";
-    if (culprit.kind == "input_fault") first = "no recorded operation produced this input";
+    if (culprit.kind == "input_fault") first = evidence_of(culprit, "reason");
+    if (culprit.kind == "input_fault" && first.empty()) first = "no recorded operation produced this input";
     const std::string second = difference_sentence(report.head(), row);
     say(first + (first.empty() || second.empty() ? "" : "; ") + second);
     say(row.mode == "statistics" ? statistics_sentence(report.head(), row)
                                  : data_sentence(report.head(), row, culprit));
     say(std::string(row.message));
   }
+  say(place_sentence(culprit));
   say(evidence_sentence(culprit, has_row));
   if (!culprit.module.empty()) say("in module " + culprit.module);
   say(call_site(culprit));
