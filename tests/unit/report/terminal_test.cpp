@@ -166,13 +166,13 @@ TEST_CASE("terminal: an input fault in statistics, and several culprits") {
   culprit.step = 2;
   culprit.token = 5;
   culprit.row = 0;
-  culprit.evidence = {{"reason", "said already"}, {"amplification", "120.53125"}, {"group", "linear"}};
+  culprit.evidence = {{"reason", "no recorded operation produced this input, and it differs"}, {"amplification", "120.53125"}, {"group", "linear"}};
   result.head.localisation.verdict = "input_fault";
   result.head.localisation.culprits.assign(10, culprit);
   const std::string text = summary(result);
   CHECK(has(text,
             "\nINPUT FAULT  Functional.linear.0.forward  input.1   step 2  token 5       strong\n"
-            "    no recorded operation produced this input\n"
+            "    no recorded operation produced this input, and it differs\n"
             "    max 1.5 against 1.25, l2norm 10 against 9.5\n"
             "    evidence: amplification 120.5, group linear\n"));
   CHECK(has(text, "group linear\n\nINPUT FAULT"));
