@@ -14,8 +14,8 @@
 #include "locate/localise.hpp"
 #include "match/matcher.hpp"
 #include "measure/baseline.hpp"
-#include "measure/journal.hpp"
 #include "measure/error_places.hpp"
+#include "measure/journal.hpp"
 #include "measure/measure.hpp"
 #include "report/output_folder.hpp"
 #include "report/table_view.hpp"
@@ -193,12 +193,42 @@ class CompareCommand : public Command {
       if (!measured.ok()) return stopped(context, measured.error(), folder);
     }
     ULPSCOPE_ASSIGN(Priors priors, load_priors());
-    localise(table, {std::move(priors), true, request.explain_glob}, *pool);
+    NoiseFloor noise;
+    if (!request.noise_path.empty()) {
+      ULPSCOPE_ASSIGN(noise, measure_noise(context, request, *sides.golden, diagnostics));
+    }
+    localise(table,
+             {std::move(priors), true, request.noise_path.empty() ? nullptr : &noise, request.explain_glob},
+             *pool);
     add_error_places(table, context.cancel());
     apply_baseline(table, baseline);
     table.diagnostics = diagnostics.kept();
     table.diagnostic_count = diagnostics.count();
     return report(context, request, table, folder, input_errors);
+  }
+
+  // Measures the second golden run against the first.
+  static Result<NoiseFloor> measure_noise(Context& context, const CompareRequest& request,
+                                          const DumpIndex& golden, Diagnostics& all) {
+    ULPSCOPE_ASSIGN(SourceHandle handle,
+                    context.open_source(request.noise_path, request.golden_source, request.source_options));
+    Diagnostics found;
+    auto index = DumpIndex::build(std::move(handle), request.filter, found, context.cancel());
+    if (!index.ok()) return std::move(index).error().within("noise");
+    ResultTable twins;
+    twins.target = &index.value();
+    twins.golden = &golden;
+    twins.judgements = {"similarity"};
+    twins.judgement_columns.resize(1);
+    ULPSCOPE_ASSIGN(twins.pairs, match(index.value(), golden, {}));
+    ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
+    MeasureProgress progress(context.quiet());
+    ULPSCOPE_TRY(measure(twins, request.measure, *pool, context.cancel(), found, nullptr, &progress));
+    for (Diagnostic& diagnostic : found.kept()) {
+      diagnostic.where = "noise: " + diagnostic.where;
+      all.add(std::move(diagnostic));
+    }
+    return noise_floor(twins, *pool);
   }
 
   static Status open_folder(Context& context, const CompareRequest& request, const ResultTable& table,

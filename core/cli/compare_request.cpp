@@ -175,6 +175,7 @@ Status read_report(const ParsedOptions& options, const std::string& version, Com
                     : fail_on == "never"                   ? FailOn::never
                                                            : FailOn::fail;
   request.baseline_path = options.text_or("baseline", "");
+  request.noise_path = options.text_or("noise", "");
   request.resume_folder = options.text_or("resume", "");
   request.explain_glob = options.text_or("explain", "");
   return {};
@@ -209,6 +210,7 @@ std::vector<OptionSpec> compare_options() {
       value("columns", {}, "WORD", "full (default) or msprobe: its columns and number formats in the CSV"),
       value("fail_on", {}, "VERDICT", "fail (default), warning or never: what makes the exit code 1"),
       flag("strict", {}, "--fail-on warning, and unmatched rows fail too"),
+      value("noise", {}, "GOLDEN2", "a second golden run: what differs between the two is no fault"),
       value("baseline", {}, "FILE", "accepted differences with their reasons (docs/compare.md)"),
       value("memory", {}, "SIZE", "cap of the read buffers, such as 64M"),
       value("resume", {}, "DIR", "go on with the folder of a run that was stopped"),

@@ -31,6 +31,7 @@ struct CompareRequest {
   FailOn fail_on = FailOn::fail;
   bool strict = false;  // unmatched rows fail too
   std::string baseline_path, resume_folder, explain_glob;
+  std::string noise_path;       // a second golden run
   bool json_to_stdout = false;  // --format json -o -
   // The options that decide the result, as text: part of a journal's identity.
   std::string identity;

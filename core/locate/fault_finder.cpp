@@ -4,14 +4,14 @@
 #include <cmath>
 #include <utility>
 
-#include "base/batches.hpp"
-
 namespace ulpscope {
 namespace {
 
 // Deterministic runs show themselves only through operations whose result depends on how it is computed;
 // gathers, copies and single additions are the same everywhere. Fewer of them than this prove nothing.
 constexpr int64_t kLeastWitnesses = 3;
+// Share of the calls with clean inputs that stay within the noise where the target is one more golden run.
+constexpr double kTwinShare = 0.8;
 // Agreeing calls of a type that outweigh one that is off by its own roundings.
 constexpr int64_t kAgreeingForOne = 9;
 
@@ -28,13 +28,10 @@ ContentKeys hashes_of(const ResultTable& table, bool target_side) {
   return keys;
 }
 
-std::vector<RowError> row_errors(const ResultTable& table, ThreadPool& pool) {
-  const auto count = static_cast<int64_t>(table.rows.size());
-  std::vector<RowError> errors(table.rows.size());
-  for_batches(pool, count, [&](int64_t first, int64_t end) {
-    for (int64_t i = first; i < end; ++i) errors[static_cast<size_t>(i)] = row_error(table, i);
-  });
-  return errors;
+std::vector<RowError> rows_with_noise(const ResultTable& table, const NoiseFloor* noise, ThreadPool& pool) {
+  std::vector<RowError> rows = row_errors(table, pool);
+  if (noise != nullptr) apply_noise(table, *noise, rows);
+  return rows;
 }
 
 // A collective has the inputs of all its ranks.
@@ -45,6 +42,7 @@ std::vector<OpError> with_joint_inputs(const std::vector<OpError>& ops, const Op
       joint[i].in = std::max(joint[i].in, ops[peer].in);
       joint[i].in_worst = std::max(joint[i].in_worst, ops[peer].in_worst);
       joint[i].in_bias = std::max(joint[i].in_bias, ops[peer].in_bias);
+      joint[i].in_over_noise = std::max(joint[i].in_over_noise, ops[peer].in_over_noise);
       joint[i].differing_inputs += ops[peer].differing_inputs;
     }
   return joint;
@@ -52,10 +50,11 @@ std::vector<OpError> with_joint_inputs(const std::vector<OpError>& ops, const Op
 
 }  // namespace
 
-FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadPool& pool)
+FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const NoiseFloor* noise,
+                         ThreadPool& pool)
     : table_(table),
       priors_(priors),
-      rows_(row_errors(table, pool)),
+      rows_(rows_with_noise(table, noise, pool)),
       ops_(op_errors(table, rows_, priors.bias_constant, pool)),
       relations_(table, ops_),
       target_keys_(hashes_of(table, true)),
@@ -86,6 +85,7 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, ThreadP
     if (const auto [entry, fresh] = class_of_type_.try_emplace(target_op(i).type); fresh)
       entry->second = priors_.class_of(type_of(i));
   measure_regime();
+  if (noise != nullptr) measure_twin(*noise);
   find_in_order();
 }
 
@@ -132,6 +132,19 @@ void FaultFinder::measure_regime() {
   deterministic_ =
       witnesses >= kLeastWitnesses && !computes_otherwise &&
       static_cast<double>(agreeing) >= priors_.deterministic_share * static_cast<double>(witnesses);
+}
+
+// Golden runs that differ from each other are not deterministic. A target that mostly stays within their
+// noise is one more of them: there a call that leaves it is at fault, however small the difference.
+void FaultFinder::measure_twin(const NoiseFloor& noise) {
+  for (const RowError& row : noise) deterministic_ = deterministic_ && (!row.comparable || row.identical);
+  int64_t clean = 0, within = 0;
+  for (const OpError& op : ops_) {
+    if (!op.noise_known || op.differing_outputs == 0 || op.in_over_noise > kWithinNoise) continue;
+    ++clean;
+    within += op.out_over_noise <= kWithinNoise ? 1 : 0;
+  }
+  twin_ = clean >= kLeastWitnesses && static_cast<double>(within) >= kTwinShare * static_cast<double>(clean);
 }
 
 // Every op after those that it may depend on: ranks meet in collectives, so that all ranks' ops before one

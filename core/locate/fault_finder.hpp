@@ -12,6 +12,7 @@
 #include "base/thread_pool.hpp"
 #include "locate/control_groups.hpp"
 #include "locate/dataflow.hpp"
+#include "locate/noise_floor.hpp"
 #include "locate/op_error.hpp"
 #include "locate/op_relations.hpp"
 #include "locate/priors.hpp"
@@ -40,7 +41,8 @@ struct Fault {
 
 class FaultFinder {
  public:
-  FaultFinder(const ResultTable& table, const Priors& priors, ThreadPool& pool);
+  // noise: how far golden runs are apart, or null.
+  FaultFinder(const ResultTable& table, const Priors& priors, const NoiseFloor* noise, ThreadPool& pool);
 
   // In execution order: step, order in the step, rank.
   const std::vector<Fault>& faults() const { return faults_; }
@@ -71,6 +73,8 @@ class FaultFinder {
   };
 
   void measure_regime();
+  void measure_twin(const NoiseFloor& noise);
+  bool leaves_noise(size_t op) const;
   bool is_own_rounding(const OpError& op) const;
   void find_in_order();
   void sort_faults();
@@ -131,6 +135,7 @@ class FaultFinder {
   std::map<int32_t, RankState> ranks_;
   std::map<std::pair<uint64_t, uint64_t>, int> blamed_contents_;  // of external inputs
   bool deterministic_ = false, mixed_ = false;
+  bool twin_ = false;  // the target mostly stays within the noise of the golden runs
 };
 
 }  // namespace ulpscope

@@ -129,6 +129,7 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
     in.inherited = true;
     return;
   }
+  if (difference.over_noise >= 0 && difference.over_noise <= kWithinNoise) return;
   const bool unbounded = difference.class_mismatch || difference.shape_mismatch || !difference.magnitude;
   if (!deterministic_ && !unbounded && !difference.exact_type) {
     const double noise = weight ? 0.0 : rank.noise;

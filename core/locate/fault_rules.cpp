@@ -180,8 +180,17 @@ double FaultFinder::explained_error(size_t op) const {
                   std::expm1(known->absolute_kappa * error.in_absolute) + priors_.format_constant * formats);
 }
 
+// Whether the outputs of an op differ by more than golden runs do, and its inputs do not.
+bool FaultFinder::leaves_noise(size_t op) const {
+  const OpError& error = ops_[op];
+  return twin_ && error.noise_known && error.in_over_noise <= kWithinNoise &&
+         error.out_over_noise > kBeyondNoise;
+}
+
 bool FaultFinder::explained(size_t op) const {
   const OpError& error = ops_[op];
+  if (error.noise_known && error.out_over_noise <= kWithinNoise) return true;
+  if (leaves_noise(op) && !has_inner(op)) return false;
   if (error.out_class_mismatch || error.out_shape_mismatch || !std::isfinite(error.out)) return false;
   if (error.out_exact_mismatch && error.roundoff == 0) return false;
   // Statistics cannot tell how an error that came in grows: only a call with clean inputs can be at fault.
@@ -204,6 +213,9 @@ bool FaultFinder::explained(size_t op) const {
 std::string FaultFinder::unexplained_reason(size_t op) const {
   const OpError& error = ops_[op];
   if (error.out_class_mismatch) return "NaN or infinity appears here and came in nowhere";
+  if (leaves_noise(op) && std::isfinite(error.out_over_noise))
+    return fmt::format("differs {:.3g} times as much as two golden runs do", error.out_over_noise);
+  if (leaves_noise(op)) return "differs where two golden runs agree";
   if (error.out_shape_mismatch) return "the shape of an output differs and the inputs' shapes agree";
   if (error.out_exact_mismatch && error.roundoff == 0) return "an exact output differs and the inputs agree";
   const GroupStanding& standing = standings_[op];

@@ -247,6 +247,10 @@ std::vector<std::string> explain(const ResultTable& table, const FaultFinder& fi
           "  group    {} calls of {}: amplification {:.3f} bits, median {:.3f}, deviation {:.3f}, over the "
           "limit by {:.3f}\n",
           standing.members, type, standing.bits, standing.median, standing.deviation, standing.excess);
+    if (op.noise_known)
+      text += fmt::format(
+          "  noise    inputs differ {:.3g} times as much as two golden runs do, outputs {:.3g} times\n",
+          op.in_over_noise, op.out_over_noise);
     text += fmt::format("  run      {}{}\n", finder.deterministic() ? "deterministic" : "rounding differs",
                         finder.mixed_precision() ? ", mixed precision" : "");
     out.push_back(std::move(text));
@@ -257,7 +261,7 @@ std::vector<std::string> explain(const ResultTable& table, const FaultFinder& fi
 }  // namespace
 
 void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& pool) {
-  const FaultFinder finder(table, options.priors, pool);
+  const FaultFinder finder(table, options.priors, options.noise, pool);
   const Counts counts = count(table, finder);
   Localisation& found = table.localisation;
   found = {};

@@ -6,6 +6,7 @@
 #include <string>
 #include "base/result.hpp"
 #include "base/thread_pool.hpp"
+#include "locate/noise_floor.hpp"
 #include "locate/priors.hpp"
 #include "report/result_table.hpp"
 
@@ -13,7 +14,8 @@ namespace ulpscope {
 
 struct LocaliseOptions {
   Priors priors;
-  bool soften = true;        // whether explained rows may pass: false where a policy chose the judgements
+  bool soften = true;  // whether explained rows may pass: false where a policy chose the judgements
+  const NoiseFloor* noise = nullptr;  // of two golden runs, where there are two
   std::string explain_glob;  // --explain: the ops whose deciding numbers go to Localisation::explanations
 };
 

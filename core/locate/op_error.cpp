@@ -101,6 +101,8 @@ bool is_input(Role role) { return role == Role::input || role == Role::kwarg || 
 void add_output(OpError& op, const RowError& error, int64_t row) {
   ++op.outputs;
   op.statistics |= error.statistics;
+  op.noise_known &= error.over_noise >= 0;
+  op.out_over_noise = std::max(op.out_over_noise, error.over_noise);
   if (error.identical && !error.shape_mismatch) return;
   ++op.differing_outputs;
   op.out_class_mismatch |= error.class_mismatch;
@@ -117,6 +119,8 @@ void add_output(OpError& op, const RowError& error, int64_t row) {
 
 void add_input(OpError& op, const RowError& error) {
   ++op.inputs;
+  op.noise_known &= error.over_noise >= 0;
+  op.in_over_noise = std::max(op.in_over_noise, error.over_noise);
   op.blind_input |= error.blind && !error.exact_type;
   if (error.identical && !error.shape_mismatch) return;
   ++op.differing_inputs;
@@ -251,6 +255,15 @@ RowError row_error(const ResultTable& table, int64_t number) {
   error.shape_mismatch = target.element_count(t) != count;
   error.roundoff = roundoff;
   return error;
+}
+
+std::vector<RowError> row_errors(const ResultTable& table, ThreadPool& pool) {
+  const auto count = static_cast<int64_t>(table.rows.size());
+  std::vector<RowError> errors(table.rows.size());
+  for_batches(pool, count, [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i) errors[static_cast<size_t>(i)] = row_error(table, i);
+  });
+  return errors;
 }
 
 std::vector<OpError> op_errors(const ResultTable& table, const std::vector<RowError>& rows,

@@ -15,6 +15,9 @@ namespace ulpscope {
 // roundings do.
 constexpr double kLeastForBias = 64;
 constexpr double kBiasRoundoffs = 4;
+// A difference of up to this many times that of two golden runs is noise; one of more than kBeyondNoise is
+// not.
+constexpr double kWithinNoise = 4, kBeyondNoise = 16;
 
 // The difference of one row.
 struct RowError {
@@ -29,14 +32,17 @@ struct RowError {
   bool blind = false;       // statistics that would not show most differences: equal ones prove nothing
   double rel_l2 = 0;        // |t - g|2 / |g|2; absolute where the golden norm is 0
   double worst = 0;         // max |t - g| / rms(g); absolute where that is 0
-  double bias = 0;      // |slope - 1| of target over golden: a wrong constant factor; 0 where not measured
-  double residual = 0;  // what remains of rel_l2 when that factor is taken out
-  double absolute = 0;  // max |t - g|; 0 where only statistics are known
-  double count = 1;     // elements behind the numbers
-  double roundoff = 0;  // of the coarser dtype of the two sides; 0 for exact types
+  double bias = 0;         // |slope - 1| of target over golden: a wrong constant factor; 0 where not measured
+  double residual = 0;     // what remains of rel_l2 when that factor is taken out
+  double absolute = 0;     // max |t - g|; 0 where only statistics are known
+  double over_noise = -1;  // the difference over that of two golden runs; -1: not known
+  double count = 1;        // elements behind the numbers
+  double roundoff = 0;     // of the coarser dtype of the two sides; 0 for exact types
 };
 
 RowError row_error(const ResultTable& table, int64_t row);
+// That of every row.
+std::vector<RowError> row_errors(const ResultTable& table, ThreadPool& pool);
 
 // The constant factor that target comes nearest to golden with, and what remains then, relative to golden's
 // norm. Golden must not be all zero.
@@ -58,8 +64,10 @@ struct OpError {
   double out = 0, out_worst = 0;  // the same over the outputs
   double in_bias = 0;             // largest bias of an input
   double in_absolute = 0;         // max |t - g| over the inputs; 0 in statistics mode
-  bool statistics = false;        // some output was compared by statistics alone
-  bool blind_input = false;       // some input has statistics that would not show most differences
+  bool noise_known = true;        // over_noise is, for every row
+  double in_over_noise = 0, out_over_noise = 0;  // the largest of each kind
+  bool statistics = false;                       // some output was compared by statistics alone
+  bool blind_input = false;  // some input has statistics that would not show most differences
   double bias_excess =
       0;  // largest bias of an output over what inputs and noise explain (above 1: not rounding)
   int64_t worst_output_row = -1;  // the first row of the largest output error

@@ -4,80 +4,12 @@
 #include <vector>
 
 #include "locate/evidence.hpp"
-#include "locate/localise.hpp"
-#include "measure/measure.hpp"
-#include "memory_source.hpp"
+#include "script.hpp"
 
 namespace ulpscope {
 namespace {
 
-using test::MemoryDump;
-
-// A tensor of 16 float32 elements known by its content alone.
-TensorRecord known(Role role, const std::string& path, const std::string& content) {
-  TensorRecord record;
-  record.role = role;
-  record.path = path;
-  record.dtype = DType::f32;
-  record.shape = {4, 4};
-  record.digest = "crc32:" + content;
-  return record;
-}
-
-// Writes ops of the form: inputs and outputs by content.
-struct Script {
-  MemoryDump dump{"torch_api"};
-  Script& call(const std::string& name, const std::vector<std::string>& inputs, const std::string& output) {
-    dump.op(name);
-    for (size_t i = 0; i < inputs.size(); ++i) dump.tensor(known(Role::input, std::to_string(i), inputs[i]));
-    dump.tensor(known(Role::output, "0", output));
-    return *this;
-  }
-  Script& at(int32_t step, int32_t rank) {
-    dump.at(step, rank);
-    return *this;
-  }
-};
-
-// Three healthy calls of rounding-sensitive operations, so that the runs show themselves as deterministic.
-void add_witnesses(Script& script) {
-  script.call("Torch.softmax.0.forward", {"a0"}, "a1");
-  script.call("Torch.mean.0.forward", {"a1"}, "a2");
-  script.call("Torch.rsqrt.0.forward", {"a2"}, "a3");
-  script.call("Torch.matmul.0.forward", {"a3", "w0"}, "a4");
-}
-
-struct Outcome {
-  DumpIndex target, golden;
-  ResultTable table;
-};
-
-Outcome run(const Script& target, const Script& golden) {
-  Outcome outcome{target.dump.index(), golden.dump.index(), {}};
-  ResultTable& table = outcome.table;
-  table.target = &outcome.target;
-  table.golden = &outcome.golden;
-  table.judgements = {"similarity"};
-  table.judgement_columns.resize(1);
-  auto pairs = match(outcome.target, outcome.golden, {});
-  REQUIRE(pairs.ok());
-  table.pairs = std::move(pairs).value();
-  ThreadPool pool(1);
-  const Cancel never;
-  Diagnostics diagnostics;
-  REQUIRE(measure(table, {}, pool, never, diagnostics, nullptr, nullptr).ok());
-  auto priors = load_priors();
-  REQUIRE(priors.ok());
-  localise(table, {std::move(priors).value(), true, ""}, pool);
-  return outcome;
-}
-
-std::string first(const Localisation& found) {
-  if (found.culprits.empty()) return "none";
-  const Culprit& culprit = found.culprits.front();
-  return culprit.kind + " " + culprit.op_name + " " + culprit.tensor + " step " +
-         std::to_string(culprit.step) + " rank " + std::to_string(culprit.rank);
-}
+using namespace test;
 
 TEST_CASE("localise: equal dumps are identical") {
   Script script;
