@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,20 +64,30 @@ Status check_source_options(Context& context, const std::vector<std::string>& na
   return {};
 }
 
+// The options of one side: those of both, and the json of its compiled model.
+std::string with_fusion(const std::string& options, const std::string& fusion) {
+  if (fusion.empty()) return options;
+  nlohmann::json json = nlohmann::json::parse(options, nullptr, false);
+  json["fusion"] = fusion;
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 // Opens one after the other, since plugins are loaded on the way, and scans both at the same time.
 Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagnostics& all) {
   struct Side {
     const char* word;
     const std::string& path;
     const std::string& source;
+    const std::string& fusion;
     std::optional<SourceHandle> handle;
     Diagnostics found;
     std::optional<Result<DumpIndex>> index;
   };
-  Side sides[] = {{"target", request.target_path, request.target_source, {}, {}, {}},
-                  {"golden", request.golden_path, request.golden_source, {}, {}, {}}};
+  Side sides[] = {{"target", request.target_path, request.target_source, request.target_fusion, {}, {}, {}},
+                  {"golden", request.golden_path, request.golden_source, request.golden_fusion, {}, {}, {}}};
   for (Side& side : sides) {
-    auto handle = context.open_source(side.path, side.source, request.source_options);
+    auto handle =
+        context.open_source(side.path, side.source, with_fusion(request.source_options, side.fusion));
     if (!handle.ok()) return std::move(handle).error().within(side.word);
     side.handle = std::move(handle).value();
   }

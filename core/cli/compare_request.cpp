@@ -56,7 +56,9 @@ Status read_paths(const ParsedOptions& options, CompareRequest& request) {
 Status read_sources(const ParsedOptions& options, CompareRequest& request) {
   const std::string mode = options.text_or("mode", "auto");
   request.target_source = options.text_or("target_source", mode);
-  request.golden_source = options.text_or("golden_source", mode);
+  // An offline model's golden is a dump too, or a folder of arrays: the mode says what the target is.
+  const bool offline = mode == "acl_om" || mode == "offline_data";
+  request.golden_source = options.text_or("golden_source", offline ? "auto" : mode);
   ULPSCOPE_ASSIGN(request.filter, scan_filter(options));
   nlohmann::json json = nlohmann::json::object();
   if (!request.filter.steps.empty()) json["steps"] = request.filter.steps;
@@ -71,6 +73,8 @@ Status read_sources(const ParsedOptions& options, CompareRequest& request) {
     const auto parsed = nlohmann::json::parse(text, nullptr, false);
     json[assignment.substr(0, equals)] = parsed.is_discarded() ? nlohmann::json(text) : parsed;
   }
+  request.target_fusion = options.text_or("fusion_rule_file", "");
+  request.golden_fusion = options.text_or("close_fusion_rule_file", "");
   request.source_options = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return {};
 }
@@ -117,7 +121,11 @@ Status read_metrics(const ParsedOptions& options, MeasureOptions& measure) {
   for (const std::string_view word : split(list, ',')) {
     if (word == "all") {
       measure.groups |= kGroupRelative | kGroupUlp;
-      measure.groups_for_large = measure.detail_for_all = true;
+      measure.groups_for_large = measure.detail_for_all = measure.distributions = true;
+      continue;
+    }
+    if (word == "kl_divergence" || word == "acc_rel_err" || word == "target_std" || word == "golden_std") {
+      measure.groups_for_large = measure.distributions = true;
       continue;
     }
     if (word.substr(0, 9) == "abs_err_p") {
@@ -194,6 +202,10 @@ std::vector<OptionSpec> compare_options() {
        OptionKind::many,
        "NAME=VALUE",
        "an option of the source (see plugins show); may be repeated"},
+      value("fusion_rule_file", {"fr", "f"}, "FILE",
+            "compiled model of the target as json; default: looked for"),
+      value("close_fusion_rule_file", {"cfr", "cf"}, "FILE",
+            "compiled model of the golden as json; default: looked for"),
       value("data", {}, "KIND", "data, statistics or digest; default: the best that both sides offer"),
       optional("data_mapping", {"dm"}, "FILE", "row names of the target and what they are called in golden"),
       optional("cell_mapping", {"cm"}, "FILE",
@@ -234,8 +246,8 @@ Result<CompareRequest> read_compare_request(const ParsedOptions& options, const 
                      "|" + request.filter.name_glob + "|" + options.text_or("data", "") + "|" +
                      std::to_string(request.measure.groups) + (request.measure.groups_for_large ? "+" : "") +
                      (request.measure.peer_metrics ? "|peer" : "");
-  for (const char* name :
-       {"data_mapping", "cell_mapping", "api_mapping", "layer_mapping", "mapping", "backend"})
+  for (const char* name : {"data_mapping", "cell_mapping", "api_mapping", "layer_mapping", "mapping",
+                           "backend", "fusion_rule_file", "close_fusion_rule_file"})
     request.identity += "|" + options.text_or(name, "");
   return request;
 }

@@ -22,6 +22,7 @@ struct CompareRequest {
   std::string target_source = "auto", golden_source = "auto";
   std::string source_options;                    // JSON object, for both sources
   std::vector<std::string> source_option_names;  // those that the user gave
+  std::string target_fusion, golden_fusion;      // json of the compiled model of each side; empty: looked for
   ScanFilter filter;
   Mapping mapping;
   bool has_mapping = false, fuzzy = false;

@@ -104,12 +104,16 @@ TensorRows::TensorRows(const DumpIndex& index) : index_(index) {
 std::vector<RowColumn> TensorRows::columns() const {
   const auto tokens =
       std::any_of(index_.ops().begin(), index_.ops().end(), [](const OpRow& op) { return op.token >= 0; });
-  return {
-      {"STEP", "step", true, true},     {"RANK", "rank", true, true},      {"TOKEN", "token", true, tokens},
-      {"OPERATION", "op", false, true}, {"TENSOR", "tensor", false, true}, {"DTYPE", "dtype", false, true},
-      {"SHAPE", "shape", false, true},  {"MAX", "max", true, true},        {"MIN", "min", true, true},
-      {"MEAN", "mean", true, true},     {"L2NORM", "l2norm", true, true},  {"DIGEST", "digest", false, false},
-      {"BYTES", "bytes", true, false},  {"DATA", "data", false, true}};
+  const auto stored = std::any_of(index_.tensors().begin(), index_.tensors().end(),
+                                  [](const TensorRow& tensor) { return tensor.storage != 0; });
+  return {{"STEP", "step", true, true},      {"RANK", "rank", true, true},
+          {"TOKEN", "token", true, tokens},  {"OPERATION", "op", false, true},
+          {"TENSOR", "tensor", false, true}, {"DTYPE", "dtype", false, true},
+          {"SHAPE", "shape", false, true},   {"MAX", "max", true, true},
+          {"MIN", "min", true, true},        {"MEAN", "mean", true, true},
+          {"L2NORM", "l2norm", true, true},  {"DIGEST", "digest", false, false},
+          {"BYTES", "bytes", true, false},   {"STORAGE", "storage", false, stored},
+          {"DATA", "data", false, true}};
 }
 
 void TensorRows::cells(size_t row, std::vector<std::string>& out) const {
@@ -132,6 +136,7 @@ void TensorRows::cells(size_t row, std::vector<std::string>& out) const {
   out.push_back(statistic(stats, ULPSCOPE_STAT_L2, stats.l2norm));
   out.emplace_back(index_.text(tensor.digest));
   out.push_back(number_cell(byte_count(index_, id)));
+  out.emplace_back(index_.text(tensor.storage));
   out.push_back(place_text(index_, id));
 }
 

@@ -37,6 +37,7 @@ std::vector<std::string_view> stack_of(const DumpIndex& index, OpId op) {
 std::string where_of(const DumpIndex& index, const OverflowFinding& finding) {
   const auto frames = stack_of(index, finding.op);
   if (!frames.empty()) return std::string(frames.front());
+  if (finding.item == kNoIndex) return {};
   const TensorId tensor = index.items()[finding.item].tensor;
   return tensor == kNoIndex ? std::string() : std::string(index.text(index.tensors()[tensor].data_file));
 }
@@ -71,7 +72,7 @@ void append_finding(std::string& out, const DumpIndex& index, const OverflowFind
   const OpRow& op = index.ops()[finding.op];
   out += "    {\"op\": ";
   append_json_string(out, index.text(op.name));
-  append_member(out, "tensor", index.item_name(finding.item));
+  append_member(out, "tensor", finding.item == kNoIndex ? std::string() : index.item_name(finding.item));
   append_member(out, "kind", to_text(finding.kind));
   out += ", \"step\": " + number_or_null(op.step) + ", \"rank\": " + number_or_null(op.rank);
   if (op.token >= 0) out += ", \"token\": " + std::to_string(op.token);
@@ -90,7 +91,7 @@ struct Outcome {
 
 int64_t propagated(const OverflowReport& report) {
   // Findings of statistics alone are no bad tensors.
-  return std::max<int64_t>(0, report.bad_tensors - report.ignored - report.certain);
+  return std::max<int64_t>(0, report.bad_tensors - report.ignored - (report.certain - report.records));
 }
 
 Status write_result(Context& context, const DumpIndex& index, const Outcome& outcome,
@@ -124,16 +125,19 @@ Status write_result(Context& context, const DumpIndex& index, const Outcome& out
 }
 
 std::string kind_words(const OverflowFinding& finding) {
-  const std::string what = finding.kind == OverflowKind::nan   ? "NaN"
-                           : finding.kind == OverflowKind::inf ? "INFINITY"
-                                                               : "FLOAT16 LIMIT";
+  const std::string what = finding.kind == OverflowKind::nan     ? "NaN"
+                           : finding.kind == OverflowKind::inf   ? "INFINITY"
+                           : finding.kind == OverflowKind::limit ? "FLOAT16 LIMIT"
+                                                                 : "OVERFLOW RECORD";
   return finding.status == OverflowStatus::certain ? what : "possible " + what;
 }
 
 void print_finding(Output& out, const DumpIndex& index, const OverflowFinding& finding) {
   const OpRow& op = index.ops()[finding.op];
   const std::string place = place_of(op);
-  out << kind_words(finding) << "  " << printable(full_name(index, finding.item));
+  out << kind_words(finding) << "  "
+      << printable(finding.item == kNoIndex ? std::string(index.text(op.name))
+                                            : full_name(index, finding.item));
   if (!place.empty()) out << "   " << place;
   out << "\n    " << printable(finding.why) << "\n";
   if (!stack_of(index, finding.op).empty())
@@ -168,7 +172,7 @@ Result<OverflowKinds> wanted_kinds(const ParsedOptions& options) {
   OverflowKinds kinds;
   const auto given = options.text("kinds");
   if (!given) return kinds;
-  kinds = {false, false, false};
+  kinds = {false, false, false, false};
   for (const std::string_view word : split(*given, ',')) {
     if (word == "nan")
       kinds.nan = true;
@@ -176,9 +180,11 @@ Result<OverflowKinds> wanted_kinds(const ParsedOptions& options) {
       kinds.inf = true;
     else if (word == "limit")
       kinds.limit = true;
+    else if (word == "record")
+      kinds.record = true;
     else
       return Error{Code::usage, "option --kinds: '" + printable(word) +
-                                    "', expected some of nan, inf and limit, with commas between"};
+                                    "', expected some of nan, inf, limit and record, with commas between"};
   }
   return kinds;
 }
@@ -211,7 +217,7 @@ class OverflowCommand : public Command {
          {},
          OptionKind::value,
          "LIST",
-         "what to look for: nan, inf, limit (largest float16); default all"},
+         "what to look for: nan, inf, limit (largest float16), record (of the accelerator); default all"},
         {"strict", {}, OptionKind::flag, "", "exit code 1 for possible findings too"}};
     for (OptionSpec& option : dump_options()) options.push_back(std::move(option));
     return options;

@@ -37,7 +37,7 @@ Counts count(const ResultTable& table, const FaultFinder& finder) {
     counts.unreadable += table.rows[i].unreadable ? 1 : 0;
   }
   for (const OpPair& pair : table.pairs.ops)
-    counts.one_sided_ops += pair.target == kNoIndex || pair.golden == kNoIndex ? 1 : 0;
+    counts.one_sided_ops += (pair.target == kNoIndex || pair.golden == kNoIndex) && !pair.by_design ? 1 : 0;
   return counts;
 }
 

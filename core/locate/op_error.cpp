@@ -182,7 +182,10 @@ void set_bias_excess(const ResultTable& table, const std::vector<RowError>& rows
 // Fills an op whose rows are known.
 void measure_op(const ResultTable& table, const std::vector<RowError>& rows, double bias_constant,
                 OpError& op) {
-  op.reduction = reduction_length(*table.golden, table.pairs.ops[op.op_pair].golden);
+  // A golden made of files alone says nothing of inputs: then the target's shapes do.
+  const OpPair& pair = table.pairs.ops[op.op_pair];
+  op.reduction =
+      std::max(reduction_length(*table.golden, pair.golden), reduction_length(*table.target, pair.target));
   for (int64_t i = op.first_row; i < op.first_row + op.row_count; ++i) {
     const RowError& error = rows[static_cast<size_t>(i)];
     if (!error.comparable) continue;

@@ -13,6 +13,7 @@
 #include "match/notices.hpp"
 #include "match/op_keys.hpp"
 #include "match/op_pairing.hpp"
+#include "match/origin_pairing.hpp"
 #include "match/projections.hpp"
 
 namespace ulpscope {
@@ -280,6 +281,8 @@ Result<PairList> match(const DumpIndex& target, const DumpIndex& golden, const M
   if (!options.merge_backend.empty() && !is_merge_backend(options.merge_backend))
     return Error{Code::usage, "--backend: \"" + printable(options.merge_backend) +
                                   "\" is not known, expected fsdp or megatron"};
+  const bool plain = options.mapping == nullptr && options.merge_backend.empty() && !options.fuzzy;
+  if (plain && pairs_by_origin(target, golden)) return match_by_origin(target, golden);
   return Matcher(target, golden, options).run();
 }
 

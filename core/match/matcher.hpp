@@ -19,6 +19,7 @@ std::string_view to_text(MatchKind kind);
 struct OpPair {
   OpId target = kNoIndex, golden = kNoIndex;
   MatchKind how = MatchKind::exact;
+  bool by_design = false;  // a call of one side whose lack of a partner is no difference of structure
 };
 
 // Several items of one side that together are one item of the other (q_proj, k_proj, v_proj against
@@ -30,12 +31,17 @@ struct Merge {
       -1;  // concatenated along this dimension, size-1 dimensions removed; -1: the first item stands for all
 };
 
+// Why an item has no partner: it was not found, it is inside a fused operator, or no golden tensor exists for
+// it.
+enum class OneSided : uint8_t { unmatched, inner, no_reference };
+
 // One row of a comparison. op_pair: the row of PairList::ops that it belongs to.
 struct ItemPair {
   ItemId target = kNoIndex, golden = kNoIndex;
   MatchKind how = MatchKind::exact;
   uint32_t op_pair = 0;
-  int32_t merge = -1;  // row of PairList::merges, -1: none
+  int32_t merge = -1;                  // row of PairList::merges, -1: none
+  OneSided why = OneSided::unmatched;  // of an item of one side
 };
 
 struct PairList {

@@ -7,6 +7,7 @@
 
 #include "base/batches.hpp"
 #include "measure/data_task.hpp"
+#include "measure/distribution.hpp"
 #include "measure/padding.hpp"
 
 namespace ulpscope {
@@ -138,7 +139,15 @@ class Planner {
     ResultRow& row = table_.rows[number];
     row.pair = table_.pairs.items[number];
     const ItemPair& pair = row.pair;
-    if (pair.target == kNoIndex || pair.golden == kNoIndex) return;
+    if (pair.target == kNoIndex || pair.golden == kNoIndex) {
+      if (pair.why == OneSided::inner) {
+        row.absent = Absent::inner;
+        row.message = "inner to a fused operator";
+      } else if (pair.why == OneSided::no_reference) {
+        row.absent = Absent::no_reference;
+      }
+      return;
+    }
     const TensorId target = target_.items()[pair.target].tensor, golden = golden_.items()[pair.golden].tensor;
     if (target == kNoIndex || golden == kNoIndex) {
       row.mode = Mode::value;
@@ -231,6 +240,11 @@ class Planner {
   std::vector<DataPair> pairs_;
 };
 
+// Sources whose users know these metrics from their own tools.
+bool is_compiled_model(const DumpIndex& index) {
+  return index.source_name() == "acl_om" || index.source_name() == "mindie_atb";
+}
+
 // Judges all rows, op pair by op pair; rows of one op pair lie together.
 void judge_all(ResultTable& table, const SimilarityOptions& options, ThreadPool& pool) {
   std::vector<std::pair<int64_t, int64_t>> runs;  // first row and count of each op pair
@@ -306,6 +320,9 @@ Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& po
   if (cancel.requested()) return Error{Code::cancelled, "cancelled"};
   collector.diagnose_failures();
   say_crc_mismatches(table, collector, diagnostics);
+  if (options.distributions || is_compiled_model(*table.target) || is_compiled_model(*table.golden))
+    measure_distributions(table, pairs, options.distributions ? INT64_MAX : kDistributionElements, pool,
+                          cancel);
   judge_all(table, options.similarity, pool);
 
   const std::vector<DataPair> second = detail_pairs(table, pairs, options.detail_for_all);

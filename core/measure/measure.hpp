@@ -21,6 +21,7 @@ struct MeasureOptions {
   uint32_t groups = kGroupDefault;  // MetricGroups to compute
   bool groups_for_large = false;    // also in the first pass over tensors of more than one tile
   bool detail_for_all = false;      // second pass for pairs that pass too
+  bool distributions = false;       // kl_divergence and the like for pairs of any size
   bool peer_metrics = false;        // numbers for --columns msprobe
   uint64_t memory_limit_bytes = 0;  // cap of all read buffers together; 0: the default
   SimilarityOptions similarity;

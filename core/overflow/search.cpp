@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "formats/json_tape.hpp"
 #include "overflow/collectives.hpp"
 #include "overflow/op_state.hpp"
 
@@ -86,9 +87,10 @@ class Search {
   }
 
   void add(size_t place, OpId op, ItemId item, OverflowKind kind, OverflowStatus status, std::string why) {
-    const bool wanted = kind == OverflowKind::nan   ? kinds_.nan
-                        : kind == OverflowKind::inf ? kinds_.inf
-                                                    : kinds_.limit;
+    const bool wanted = kind == OverflowKind::nan     ? kinds_.nan
+                        : kind == OverflowKind::inf   ? kinds_.inf
+                        : kind == OverflowKind::limit ? kinds_.limit
+                                                      : kinds_.record;
     if (wanted) found_.push_back({place, {op, item, kind, status, std::move(why)}});
   }
 
@@ -96,6 +98,7 @@ class Search {
     const OpState& state = op_states_.at(op);
     const auto inside = inside_.find(op);
     const Inside within = inside == inside_.end() ? Inside() : inside->second;
+    visit_records(op, place);
     visit_inputs(op, place, state, seen);
     if (!within.bad) {
       if (state.outputs.nan)
@@ -104,6 +107,31 @@ class Search {
         visit_inf(op, place, state, collectives, seen);
     }
     visit_possible(op, place, state, within, seen);
+  }
+
+  // What the accelerator reported of this call, as the source recorded it.
+  void visit_records(OpId op, size_t place) {
+    const OpRow& row = index_.ops()[op];
+    const std::string_view attributes = index_.text(row.attributes);
+    if (!attributes.starts_with("{\"overflow\"")) return;
+    JsonLexer lexer(attributes);
+    JsonTape tape;
+    if (tape.read(lexer) != JsonRead::ok) return;
+    const uint32_t list = tape.find(0, "overflow");
+    if (!tape.is(list, JsonKind::array)) return;
+    ItemId output = kNoIndex;
+    for (ItemId item = row.first_item; item < row.first_item + row.item_count; ++item)
+      if (output == kNoIndex || index_.items()[output].role != Role::output) output = item;
+    for (uint32_t node = list + 1; node != tape.at(list).next; node = tape.at(node).next) {
+      const auto text = [&](const char* member) {
+        const uint32_t found = tape.find(node, member);
+        return found == JsonTape::kNone ? std::string() : std::string(tape.text(found));
+      };
+      add(place, op, output, OverflowKind::record, OverflowStatus::certain,
+          "the accelerator reported an overflow: " + text("kind") + ", task " + text("task") + ", stream " +
+              text("stream") + ", status " + text("status"));
+      report_.records += kinds_.record ? 1 : 0;
+    }
   }
 
   // What comes in and was made by no recorded operation.
@@ -205,9 +233,11 @@ std::string_view to_text(OverflowKind kind) {
     case OverflowKind::inf:
       return "inf";
     case OverflowKind::limit:
+      return "limit";
+    case OverflowKind::record:
       break;
   }
-  return "limit";
+  return "record";
 }
 
 std::string_view to_text(OverflowStatus status) {

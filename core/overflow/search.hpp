@@ -14,7 +14,7 @@
 
 namespace ulpscope {
 
-enum class OverflowKind { nan, inf, limit };
+enum class OverflowKind { nan, inf, limit, record };  // record: the accelerator itself reported it
 std::string_view to_text(OverflowKind kind);
 
 // certain: the tensor holds it. possible: a recorded mean or norm is not finite beside finite extremes, the
@@ -24,7 +24,7 @@ std::string_view to_text(OverflowStatus status);
 
 struct OverflowFinding {
   OpId op = kNoIndex;
-  ItemId item = kNoIndex;
+  ItemId item = kNoIndex;  // kNoIndex: the op has no tensor
   OverflowKind kind = OverflowKind::nan;
   OverflowStatus status = OverflowStatus::certain;
   std::string why;  // in words: "inputs are finite"
@@ -35,10 +35,11 @@ struct OverflowReport {
   int64_t bad_tensors = 0;                // all that hold NaN or infinity, findings included
   int64_t ignored = 0;                    // of those: never written memory and receive buffers
   int64_t certain = 0;                    // findings that are
+  int64_t records = 0;                    // of those: reports of the accelerator, which are no tensors
 };
 
 struct OverflowKinds {
-  bool nan = true, inf = true, limit = true;
+  bool nan = true, inf = true, limit = true, record = true;
 };
 
 // states are those of tensor_states. cancelled when that is wanted.

@@ -64,6 +64,21 @@ Metric error_quantile(const RowNumbers& numbers) {
   return numbers.data->detail->errors.quantile(per_mille / 1000.0);
 }
 
+// Of the elements as distributions, where they were measured.
+template <double DistributionMetrics::*member>
+Metric distribution(const RowNumbers& numbers) {
+  if (numbers.data == nullptr || !numbers.data->distribution) return std::nullopt;
+  return (*numbers.data->distribution).*member;
+}
+
+// sum |t - g| / |g| over golden not 0: belongs to the same tables.
+Metric accumulated_relative_error(const RowNumbers& numbers) {
+  if (numbers.data == nullptr || !numbers.data->distribution || numbers.data->sums.relative_pairs == 0 ||
+      (numbers.data->sums.groups & kGroupRelative) == 0)
+    return std::nullopt;
+  return numbers.data->sums.sum_rel_err;
+}
+
 // Positions in kStatisticMetricNames.
 enum : size_t {
   kTargetMax,
@@ -123,6 +138,10 @@ constexpr std::array kColumns = {
     MetricColumn{"abs_err_p90", MetricSource::elements, error_quantile<900>},
     MetricColumn{"abs_err_p99", MetricSource::elements, error_quantile<990>},
     MetricColumn{"abs_err_p999", MetricSource::elements, error_quantile<999>},
+    MetricColumn{"acc_rel_err", MetricSource::elements, accumulated_relative_error},
+    MetricColumn{"kl_divergence", MetricSource::elements, distribution<&DistributionMetrics::kl_divergence>},
+    MetricColumn{"target_std", MetricSource::elements, distribution<&DistributionMetrics::target_std>},
+    MetricColumn{"golden_std", MetricSource::elements, distribution<&DistributionMetrics::golden_std>},
     MetricColumn{"max_diff", MetricSource::statistics, recorded<kMaxDiff>},
     MetricColumn{"min_diff", MetricSource::statistics, recorded<kMinDiff>},
     MetricColumn{"mean_diff", MetricSource::statistics, recorded<kMeanDiff>},

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "measure/peer_table.hpp"
+#include "report/acl_peer_csv.hpp"
 #include "report/csv.hpp"
 #include "report/output_file.hpp"
 
@@ -41,6 +42,11 @@ Status write_table(const ResultTable& table, const PeerGroup& group, const std::
 }  // namespace
 
 Result<std::vector<std::string>> write_peer_tables(const ResultTable& table, const std::string& folder) {
+  if (table.target->source_name() == "acl_om") {
+    const std::string path = fmt::format("{}/result_{}.csv", folder, local_time_text());
+    ULPSCOPE_TRY(write_acl_peer_table(table, path));
+    return std::vector<std::string>{path};
+  }
   const std::vector<PeerGroup> groups = peer_groups(table);
   const bool steps = std::any_of(groups.begin(), groups.end(),
                                  [&](const PeerGroup& group) { return group.step != groups.front().step; });

@@ -37,11 +37,17 @@ std::string_view to_text(Cause cause);
 enum class Absent : uint8_t { none, filtered, not_dumped, no_data, no_statistics, inner, no_reference, bad };
 std::string_view to_text(Absent absent);
 
+// The elements of a pair as two distributions; with offline-model and ATB sources, or on request.
+struct DistributionMetrics {
+  double kl_divergence = 0, target_std = 0, golden_std = 0;
+};
+
 // The elements of one pair, measured.
 struct DataMetrics {
   PairSums sums;
   std::optional<DetailSums> detail;  // second pass: for pairs that do not pass, or all with --metrics all
   std::optional<PeerSums> peer;      // only where the columns of --columns msprobe are asked for
+  std::optional<DistributionMetrics> distribution;
   bool crc_mismatch_target = false, crc_mismatch_golden = false;
   uint64_t hash_target[2] = {}, hash_golden[2] = {};  // 128-bit content hash of each side
 };

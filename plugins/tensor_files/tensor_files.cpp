@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/file.hpp"
+#include "formats/acl_names.hpp"
 #include "formats/framework_dump_data.hpp"
 #include "formats/framework_dump_layout.hpp"
 #include "formats/tensor_file.hpp"
@@ -37,10 +39,13 @@ bool is_tensor_name(std::string_view path) {
   return extension == ".npy" || extension == ".pt" || extension == ".safetensors";
 }
 
+// The names of files whose own were too long for the file system.
+constexpr std::string_view kMapping = "mapping.csv";
+
 // Beside tensors without meaning: what a person or a file manager leaves in a folder.
 bool is_ignored(std::string_view path) {
   const std::string_view name = file_name(path);
-  return name.starts_with('.') || name.starts_with("README");
+  return name.starts_with('.') || name.starts_with("README") || name == kMapping;
 }
 
 // path, which lies below root, as it is seen from there.
@@ -135,6 +140,7 @@ class TensorFiles final : public ulpscope::Source {
       const std::string_view left = stem_of(a), right = stem_of(b);
       return left != right ? left < right : a < b;
     });
+    if (!single_file()) read_names(sink, files);
     for (const std::string& file : files) {
       host_.check_cancelled();
       scan_file(sink, file);
@@ -162,13 +168,35 @@ class TensorFiles final : public ulpscope::Source {
     return *options;
   }
 
+  // What mapping.csv of a folder calls the files in it.
+  void read_names(ulpscope::RecordSink& sink, const std::vector<std::string>& files) {
+    std::set<fs::path> folders;
+    for (const std::string& file : files) folders.insert(fs::path(file).parent_path());
+    for (const fs::path& folder : folders) {
+      const std::string list = (folder / kMapping).string();
+      std::error_code error;
+      if (!fs::is_regular_file(fs::path(path_) / list, error)) continue;
+      const auto map = ulpscope::read_acl_mapping((fs::path(path_) / list).string());
+      if (!map.ok()) {
+        sink.diagnose(static_cast<ulpscope_status>(map.error().code), list, map.error().message);
+        continue;
+      }
+      for (const std::string& note : map->notes) sink.diagnose(ULPSCOPE_E_FORMAT, list, note);
+      for (const auto& [name, real] : map->names)
+        if (is_tensor_name(real))
+          names_[(folder / name).string()] = (folder / fs::path(real).filename()).string();
+    }
+  }
+
   bool single_file() const { return !fs::is_directory(path_); }
 
   void scan_file(ulpscope::RecordSink& sink, const std::string& file) {
     const auto opened = ulpscope::File::open_under(root_, file);
     const auto places = opened.ok() ? ulpscope::read_places(*opened)
                                     : ulpscope::Result<std::vector<ulpscope::TensorPlace>>(opened.error());
-    const std::string name(stem_of(file));
+    const auto renamed = names_.find(file);
+    const std::string name(
+        stem_of(renamed == names_.end() ? std::string_view(file) : std::string_view(renamed->second)));
     if (!places.ok()) {
       sink.diagnose(static_cast<ulpscope_status>(places.error().code), file, places.error().message);
       add(sink, name, nullptr, {});
@@ -221,7 +249,8 @@ class TensorFiles final : public ulpscope::Source {
   std::string path_, root_;
   bool is_strict_;
   ulpscope::LateTensors tensors_;
-  std::unordered_map<std::string, uint32_t> calls_;  // by name
+  std::unordered_map<std::string, uint32_t> calls_;     // by name
+  std::unordered_map<std::string, std::string> names_;  // file to the one that mapping.csv means
 };
 
 }  // namespace

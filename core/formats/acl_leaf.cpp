@@ -1,0 +1,304 @@
+#include "formats/acl_leaf.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "formats/acl_types.hpp"
+
+namespace ulpscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Damage of a file loses a part of the dump to the run, whatever kind it is.
+void diagnose_lost(const AclDiagnose& diagnose, const std::string& file, const Error& error) {
+  diagnose(ULPSCOPE_E_IO, file, error.message);
+}
+
+class LeafReader {
+ public:
+  LeafReader(const Host& host, const AclTree& tree, const AclLeaf& leaf, const FusionGraph* graph,
+             const AclDiagnose& diagnose)
+      : host_(host), tree_(tree), leaf_(leaf), graph_(graph), diagnose_(diagnose) {}
+
+  Result<AclLeafContents> run() {
+    ULPSCOPE_TRY(list());
+    read_files();
+    make_calls();
+    add_statistics();
+    find_operators();
+    order();
+    add_overflows();
+    return std::move(out_);
+  }
+
+ private:
+  std::string relative(const std::string& name) const {
+    return leaf_.folder.empty() ? name : leaf_.folder + "/" + name;
+  }
+  std::string path(const std::string& file) const { return tree_.root + "/" + file; }
+
+  Status list() {
+    const std::string folder = leaf_.folder.empty() ? tree_.root : tree_.root + "/" + leaf_.folder;
+    if (std::error_code ignored; fs::exists(folder + "/mapping.csv", ignored)) {
+      auto map = read_acl_mapping(folder + "/mapping.csv");
+      if (!map.ok()) {
+        diagnose_lost(diagnose_, relative("mapping.csv"), map.error());
+      } else {
+        for (const std::string& note : map->notes)
+          diagnose_(ULPSCOPE_E_FORMAT, relative("mapping.csv"), note);
+        hashed_ = std::move(map->names);
+      }
+    }
+    std::error_code error;
+    std::vector<std::string> names;
+    for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+         entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (!tree_.file.empty() && name != tree_.file) continue;
+      std::error_code ignored;
+      const fs::file_type type = entry->symlink_status(ignored).type();
+      if (type == fs::file_type::regular)
+        names.push_back(name);
+      else if (parse_acl_name(name) || hashed_.contains(name))
+        diagnose_(ULPSCOPE_E_FORMAT, relative(printable(name)), "not a regular file: left out");
+    }
+    if (error) return Error{Code::io, folder + ": " + error.message()};
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) take_name(name);
+    return {};
+  }
+
+  void take_name(const std::string& name) {
+    std::optional<AclFileName> parsed = parse_acl_name(name);
+    if (const auto mapped = hashed_.find(name); !parsed && mapped != hashed_.end())
+      parsed = parse_acl_name(mapped->second);
+    if (!parsed && !tree_.file.empty())
+      parsed = AclFileName{AclFileKind::tensors, "", name, 0, 0, -1, -1, -1, false, false};
+    if (name == "statistic.csv") {
+      statistics_.emplace_back(AclFileName{}, relative(name));
+    } else if (!parsed) {
+      if (name != "mapping.csv" && !name.ends_with(".json"))
+        diagnose_(ULPSCOPE_OK, relative(printable(name)), "not a dump file by its name: left out");
+    } else if (parsed->kind == AclFileKind::statistics) {
+      statistics_.emplace_back(*parsed, relative(name));
+    } else {
+      AclFile file;
+      file.name = *std::move(parsed);
+      file.file = relative(name);
+      (file.name.kind == AclFileKind::overflow ? records_ : out_.files).push_back(std::move(file));
+    }
+  }
+
+  void read_files() {
+    const auto read = [this](AclFile& each) {
+      host_.check_cancelled();
+      auto file = File::open_under(tree_.root, each.file);
+      auto dump = file.ok() ? read_acl_dump(*file) : Result<AclDump>(file.error());
+      if (!dump.ok()) {
+        each.error = dump.error();
+        return;
+      }
+      each.dump = std::move(dump).value();
+      each.identity = each.dump.op_name.empty() ? each.name.op_name : each.dump.op_name;
+    };
+    host_.parallel_for(out_.files.size(), [&](uint64_t i) { read(out_.files[i]); });
+    for (AclFile& record : records_) read(record);
+    for (const AclFile& file : out_.files) {
+      if (file.error) diagnose_lost(diagnose_, file.file, *file.error);
+      for (const std::string& warning : file.dump.warnings) diagnose_(ULPSCOPE_E_FORMAT, file.file, warning);
+    }
+    std::erase_if(out_.files, [](const AclFile& file) { return file.error.has_value(); });
+    // File order is name order; calls of one operator follow in time, slices by thread.
+    std::stable_sort(out_.files.begin(), out_.files.end(), [](const AclFile& a, const AclFile& b) {
+      const auto key = [](const AclFile& f) {
+        return std::tuple(std::string_view(f.identity), f.name.sliced ? f.name.thread : -1,
+                          f.name.timed ? f.name.timestamp : 0, f.name.timestamp);
+      };
+      return key(a) < key(b);
+    });
+  }
+
+  static bool is_slice(const AclFile& file) {
+    return file.name.sliced && !file.dump.attributes.empty() &&
+           file.dump.attributes[0].second.find("slice_instance_num") != std::string::npos;
+  }
+
+  void make_calls() {
+    // Slices of one call: equal name, task, stream and context.
+    std::map<std::tuple<std::string, uint64_t, int64_t, int64_t>, size_t> sliced;
+    for (size_t i = 0; i < out_.files.size(); ++i) {
+      const AclFile& file = out_.files[i];
+      if (is_slice(file)) {
+        const auto key = std::tuple(file.identity, file.name.task, file.name.stream, file.name.context);
+        const auto [entry, fresh] = sliced.emplace(key, out_.calls.size());
+        if (!fresh) {
+          out_.calls[entry->second].files.push_back(i);
+          continue;
+        }
+      }
+      AclCall call;
+      call.name = file.identity;
+      call.type = file.name.op_type;
+      call.call = counts_[call.name]++;
+      call.task = file.name.task;
+      call.stream = file.name.stream;
+      call.timestamp = file.name.timestamp;
+      call.files = {i};
+      out_.calls.push_back(std::move(call));
+    }
+  }
+
+  void add_statistics() {
+    for (const auto& [name, file] : statistics_) {
+      auto read = read_acl_statistics(path(file));
+      if (!read.ok()) {
+        diagnose_lost(diagnose_, file, read.error());
+        continue;
+      }
+      for (const std::string& note : read->notes) diagnose_(ULPSCOPE_E_FORMAT, file, note);
+      std::map<std::tuple<std::string, uint64_t, uint64_t>, size_t> calls;
+      for (AclStatistic& row : read->rows) {
+        const bool own = name.op_name.empty();  // a folder's table names the operator in each row
+        const std::string op = own ? row.op_name : name.op_name;
+        const uint64_t task = own ? row.task : name.task, time = own ? row.timestamp : name.timestamp;
+        const auto [entry, fresh] = calls.emplace(std::tuple(op, task, time), out_.calls.size());
+        if (fresh) {
+          AclCall call;
+          call.name = op;
+          call.type = own ? row.op_type : name.op_type;
+          call.call = counts_[op]++;
+          call.task = task;
+          call.timestamp = time;
+          call.stream = name.stream;
+          out_.calls.push_back(std::move(call));
+        }
+        out_.calls[entry->second].statistics.push_back(std::move(row));
+      }
+    }
+  }
+
+  // The operator of the compiled model: by its name, or by the escaped one where a file has no other.
+  void find_operators() {
+    if (graph_ == nullptr) return;
+    std::unordered_map<std::string, uint32_t> escaped;
+    for (uint32_t i = 0; i < graph_->ops().size(); ++i) {
+      const auto [entry, fresh] = escaped.emplace(acl_escaped(graph_->ops()[i].name), i);
+      if (!fresh) entry->second = kNoIndex;  // two operators: the file cannot say which one it is
+    }
+    int64_t unknown = 0;
+    for (AclCall& call : out_.calls) {
+      call.fusion_op = graph_->find(call.name);
+      const bool named = !call.files.empty() && !out_.files[call.files[0]].dump.op_name.empty();
+      if (const auto found = escaped.find(call.name);
+          call.fusion_op == kNoIndex && !named && found != escaped.end())
+        call.fusion_op = found->second;
+      if (call.fusion_op != kNoIndex && !named) call.name = graph_->ops()[call.fusion_op].name;
+      unknown += call.fusion_op == kNoIndex ? 1 : 0;
+    }
+    if (unknown > 0)
+      diagnose_(ULPSCOPE_E_FORMAT, leaf_.folder.empty() ? tree_.root : leaf_.folder,
+                std::to_string(unknown) + " of " + std::to_string(out_.calls.size()) +
+                    " operators are not in the json of the compiled model: is it of another build?");
+  }
+
+  // By the place in the compiled model, else by task; repeated operators (loops) need the time.
+  void order() {
+    const bool repeated =
+        std::any_of(out_.calls.begin(), out_.calls.end(), [](const AclCall& call) { return call.call > 0; });
+    const auto place = [&](const AclCall& call) {
+      return call.fusion_op == kNoIndex ? INT64_MAX : graph_->ops()[call.fusion_op].id;
+    };
+    std::stable_sort(out_.calls.begin(), out_.calls.end(), [&](const AclCall& a, const AclCall& b) {
+      if (repeated && a.timestamp != b.timestamp) return a.timestamp < b.timestamp;
+      return std::tuple(place(a), a.task, a.timestamp, a.call) <
+             std::tuple(place(b), b.task, b.timestamp, b.call);
+    });
+  }
+
+  // The call that a record means: task and stream, and of slices context and thread; the earliest of several.
+  AclCall* call_of(const AclOverflow& record) {
+    AclCall* found = nullptr;
+    for (AclCall& call : out_.calls) {
+      if (call.task != record.task ||
+          (call.stream >= 0 && static_cast<uint64_t>(call.stream) != record.stream))
+        continue;
+      const bool here =
+          call.files.empty() || std::any_of(call.files.begin(), call.files.end(), [&](size_t i) {
+            const AclFileName& name = out_.files[i].name;
+            return !name.sliced || ((record.context < 0 || record.context == name.context) &&
+                                    (record.thread < 0 || record.thread == name.thread));
+          });
+      if (here && (found == nullptr || call.timestamp < found->timestamp)) found = &call;
+    }
+    return found;
+  }
+
+  void add_overflows() {
+    for (const AclFile& file : records_) {
+      auto record = read_record(file);
+      if (!record.ok()) {
+        diagnose_lost(diagnose_, file.file, record.error());
+        continue;
+      }
+      if (record->findings.empty()) diagnose_(ULPSCOPE_OK, file.file, "no overflow: " + record->note);
+      for (AclOverflow& found : record->findings) {
+        if (AclCall* call = call_of(found)) {
+          call->overflows.push_back(std::move(found));
+          continue;
+        }
+        diagnose_(ULPSCOPE_E_FORMAT, file.file,
+                  "no operator of the dump has task " + std::to_string(found.task) + " and stream " +
+                      std::to_string(found.stream));
+        AclCall alone;
+        alone.name = file.identity;
+        alone.type = file.name.op_type;
+        alone.call = counts_[alone.name]++;
+        alone.task = file.name.task;
+        alone.stream = file.name.stream;
+        alone.timestamp = file.name.timestamp;
+        alone.overflows.push_back(std::move(found));
+        out_.calls.push_back(std::move(alone));
+      }
+    }
+  }
+
+  Result<AclOverflowRecord> read_record(const AclFile& file) const {
+    if (file.error) return *file.error;
+    for (const AclTensor& tensor : file.dump.tensors) {
+      if (tensor.part != AclPart::output) continue;
+      if (tensor.state == AclState::bad && tensor.size_bytes == 0) return Error{Code::format, tensor.problem};
+      std::vector<std::byte> bytes(static_cast<size_t>(std::min(tensor.size, kAclOverflowBytes)));
+      ULPSCOPE_ASSIGN(const File opened, File::open_under(tree_.root, file.file));
+      ULPSCOPE_TRY(opened.read_exact(tensor.offset, bytes));
+      return parse_acl_overflow(bytes);
+    }
+    return Error{Code::format, "an overflow record without an output"};
+  }
+
+  const Host& host_;
+  const AclTree& tree_;
+  const AclLeaf& leaf_;
+  const FusionGraph* graph_;
+  const AclDiagnose& diagnose_;
+  std::map<std::string, std::string, std::less<>> hashed_;
+  std::vector<std::pair<AclFileName, std::string>> statistics_;
+  std::vector<AclFile> records_;
+  std::unordered_map<std::string, uint32_t> counts_;  // calls so far, by name
+  AclLeafContents out_;
+};
+
+}  // namespace
+
+Result<AclLeafContents> read_acl_leaf(const Host& host, const AclTree& tree, const AclLeaf& leaf,
+                                      const FusionGraph* graph, const AclDiagnose& diagnose) {
+  return LeafReader(host, tree, leaf, graph, diagnose).run();
+}
+
+}  // namespace ulpscope

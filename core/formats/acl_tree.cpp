@@ -1,0 +1,180 @@
+#include "formats/acl_tree.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "formats/acl_names.hpp"
+#include "formats/json_tape.hpp"
+
+namespace ulpscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxDepth = 8;  // the tree has 5 levels, and one may stand above the time folders
+constexpr size_t kTimeDigits = 14;
+
+bool is_number(std::string_view text) { return is_acl_hash(text) && text.size() < 10; }
+bool is_time(std::string_view text) { return is_acl_hash(text) && text.size() == kTimeDigits; }
+
+// The last folder names of an absolute path, innermost first.
+std::vector<std::string> names_up(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (fs::path at = folder; names.size() < 6 && at.has_filename() && at != at.root_path();
+       at = at.parent_path())
+    names.push_back(at.filename().string());
+  return names;
+}
+
+fs::path absolute(const std::string& path) {
+  std::error_code error;
+  fs::path whole = fs::absolute(path, error).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return whole;
+}
+
+// How many folders above a leaf its time folder stands; -1: none is known.
+int time_level(const std::vector<std::string>& names) {
+  if (names.size() >= 5 && is_number(names[0]) && is_number(names[1]) && is_number(names[3]) &&
+      is_time(names[4]))
+    return 4;
+  if (names.size() >= 2 && is_number(names[0]) && is_time(names[1])) return 1;
+  return -1;
+}
+
+AclLeaf make_leaf(const fs::path& root, const std::string& relative) {
+  AclLeaf leaf;
+  leaf.folder = relative;
+  const std::vector<std::string> names = names_up(relative.empty() ? root : root / relative);
+  const auto number = [&](size_t i) { return static_cast<int32_t>(parse_int(names[i]).value_or(-1)); };
+  const int level = time_level(names);
+  if (level == 4) {
+    leaf.step = number(0);
+    leaf.rank = number(3);
+    leaf.run = names[4] + "/" + names[2] + "/" + names[1];
+  } else if (level == 1) {
+    leaf.rank = number(0);
+    leaf.run = names[1];
+  } else if (names.size() >= 4 && is_number(names[0]) && is_number(names[1]) && is_number(names[3])) {
+    leaf.step = number(0);
+    leaf.rank = number(3);
+    leaf.run = names[2] + "/" + names[1];
+  } else if (!relative.empty()) {
+    // Below the root the names say what the tree is, as far down as it is known.
+    const std::vector<std::string> own = names_up(relative);
+    if (is_number(own[0])) leaf.step = number(0);
+    leaf.run = fs::path(relative).parent_path().string();
+  }
+  return leaf;
+}
+
+bool is_regular(const fs::directory_entry& entry) {
+  std::error_code ignored;
+  return entry.symlink_status(ignored).type() == fs::file_type::regular;
+}
+
+bool has_graph(const std::string& path) {
+  const auto file = File::open(path);
+  if (!file.ok()) return false;
+  JsonLexer lexer(*file);
+  if (lexer.next() != JsonToken::begin_object) return false;
+  for (JsonToken token = lexer.next(); token == JsonToken::key; token = lexer.next()) {
+    const bool found = lexer.text() == "graph";
+    const JsonToken value = lexer.next();
+    if (found) return value == JsonToken::begin_array;
+    if (!skip_json_value(lexer, value)) return false;
+  }
+  return false;
+}
+
+std::vector<std::string> graph_files(const fs::path& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error))
+    if (entry->path().extension() == ".json" && is_regular(*entry) && has_graph(entry->path().string()))
+      found.push_back(entry->path().string());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+bool is_acl_leaf(const std::string& folder) {
+  std::error_code error;
+  bool mapping = false, hash = false;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!is_regular(*entry)) continue;
+    if (parse_acl_name(name)) return true;
+    mapping |= name == "mapping.csv";
+    hash |= is_acl_hash(name);
+  }
+  return mapping && hash;
+}
+
+Result<AclTree> find_acl_tree(const std::string& path) {
+  AclTree tree;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return Error{Code::io, path + ": no such file or folder"};
+  if (!fs::is_directory(status)) {
+    const fs::path parent = fs::path(path).parent_path();
+    tree.root = parent.empty() ? "." : parent.string();
+    tree.file = fs::path(path).filename().string();
+    tree.leaves.push_back(make_leaf(absolute(tree.root), ""));
+    return tree;
+  }
+  tree.root = path;
+  const fs::path root = absolute(path);
+  if (is_acl_leaf(path)) {
+    tree.leaves.push_back(make_leaf(root, ""));
+    return tree;
+  }
+  fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->symlink_status(ignored).type() != fs::file_type::directory) continue;
+    if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
+    if (!is_acl_leaf(entry->path().string())) continue;
+    tree.leaves.push_back(make_leaf(root, entry->path().lexically_relative(path).generic_string()));
+  }
+  if (error) return Error{Code::io, path + ": " + error.message()};
+  if (tree.leaves.empty())
+    return Error{Code::format, path +
+                                   ": no file of an offline-model dump in it, expected names such as "
+                                   "Conv2D.conv1.5.9.1773500000124010"};
+  std::sort(tree.leaves.begin(), tree.leaves.end(), [](const AclLeaf& a, const AclLeaf& b) {
+    return std::tie(a.run, a.step, a.rank, a.folder) < std::tie(b.run, b.step, b.rank, b.folder);
+  });
+  return tree;
+}
+
+Result<std::string> find_fusion_json(const AclTree& tree, const AclLeaf& leaf) {
+  const fs::path root = absolute(tree.root);
+  fs::path folder = leaf.folder.empty() ? root : root / leaf.folder;
+  const int level = time_level(names_up(folder));
+  // Without a time folder nothing above the path that the user named is looked at.
+  const int above_root =
+      leaf.folder.empty()
+          ? 0
+          : static_cast<int>(std::distance(fs::path(leaf.folder).begin(), fs::path(leaf.folder).end()));
+  const int levels = level >= 0 ? level + 1 : above_root;
+  for (int i = 0; i <= levels; ++i, folder = folder.parent_path()) {
+    const std::vector<std::string> found = graph_files(folder);
+    if (found.empty()) continue;
+    if (found.size() == 1) return found[0];
+    std::string list;
+    for (const std::string& each : found)
+      list += (list.empty() ? "" : ", ") + fs::path(each).filename().string();
+    return Error{Code::usage, folder.string() + ": several models as json (" + printable(list) +
+                                  "): name one with the option fusion"};
+  }
+  return std::string();
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,37 @@
+// The folders of an offline-model dump: {time}/{device}/{model}/{model_id}/{data_index}, or any part of that
+// path. Finds the leaves below a path, what their folders say of step and device, and the compiled model's
+// json that belongs to them. Used by the source of offline-model dumps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace ulpscope {
+
+struct AclLeaf {
+  std::string folder;            // relative to the root; empty: the root itself
+  int32_t step = -1, rank = -1;  // data_index and device; -1: the tree has none
+  std::string run;               // time, model and model id as far as known: leaves of one run have the same
+};
+
+struct AclTree {
+  std::string root;             // the path itself, or the folder of a single file
+  std::string file;             // when the path is a single file: its name
+  std::vector<AclLeaf> leaves;  // sorted by run, step, rank
+};
+
+// Leaves are folders that hold a dump file (acl_names.hpp). io: no such path; format: no leaf in it.
+Result<AclTree> find_acl_tree(const std::string& path);
+
+// The json of a compiled model for a leaf: going up from it to the folder that holds the time folder, the
+// nearest folder with a .json file whose top level has "graph". usage: that folder has several. Empty: none.
+Result<std::string> find_fusion_json(const AclTree& tree, const AclLeaf& leaf);
+
+// Whether a folder directly holds a dump file; looks at names only.
+bool is_acl_leaf(const std::string& folder);
+
+}  // namespace ulpscope
