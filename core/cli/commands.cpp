@@ -5,6 +5,7 @@ namespace ulpscope {
 CommandList make_commands() {
   CommandList commands;
   commands.push_back(make_compare_command());
+  commands.push_back(make_locate_command());
   commands.push_back(make_list_command());
   commands.push_back(make_show_command());
   commands.push_back(make_convert_command());

@@ -10,6 +10,7 @@
 namespace ulpscope {
 
 std::unique_ptr<Command> make_compare_command();
+std::unique_ptr<Command> make_locate_command();
 std::unique_ptr<Command> make_list_command();
 std::unique_ptr<Command> make_show_command();
 std::unique_ptr<Command> make_convert_command();
