@@ -71,7 +71,7 @@ class AclTable {
                     std::string(index.text(item.path)));
     cells.push_back(shape_of(index, item));
     add_measures(row, cells);
-    cells.push_back(row.mode == Mode::data ? std::string() : row.message);
+    cells.push_back(row.mode == Mode::data ? state_of(row) : row.message);
     return cells;
   }
 
@@ -100,6 +100,17 @@ class AclTable {
     return std::string(golden.text(golden.ops()[golden.items()[row.pair.golden].op].name));
   }
 
+  // Why a measured pair has no direction to compare.
+  std::string state_of(const ResultRow& row) const {
+    if (row.metrics < 0) return row.message;
+    const PairSums& sums = table_.data_metrics[static_cast<size_t>(row.metrics)].sums;
+    if (sums.elements == 0) return "empty";
+    if (sums.elements == 1) return "scalar";
+    const bool target = sums.squares_target == 0, golden = sums.squares_golden == 0;
+    if (sums.finite_pairs == 0) return "no finite pair";
+    return target && golden ? "both zero" : target ? "mine zero" : golden ? "golden zero" : "";
+  }
+
   void add_measures(const ResultRow& row, std::vector<std::string>& cells) const {
     if (row.mode != Mode::data || row.metrics < 0) {
       cells.insert(cells.end(), 10, std::string(kNone));
@@ -108,8 +119,7 @@ class AclTable {
     const DataMetrics& metrics = table_.data_metrics[static_cast<size_t>(row.metrics)];
     const PairSums& sums = metrics.sums;
     const bool relative = sums.relative_pairs > 0 && (sums.groups & kGroupRelative) != 0;
-    // A scalar has no direction: its errors say everything.
-    cells.push_back(number_cell(sums.elements > 1 ? cosine(sums) : std::nullopt));
+    cells.push_back(number_cell(state_of(row).empty() ? cosine(sums) : std::nullopt));
     cells.push_back(number_cell(max_abs_err(sums)));
     cells.push_back(number_cell(relative ? std::optional(sums.sum_rel_err) : std::nullopt));
     cells.push_back(number_cell(rel_l2(sums)));
@@ -124,7 +134,9 @@ class AclTable {
     cells.push_back(number_cell(mean_abs_err(sums)));
     cells.push_back(number_cell(rmse(sums)));
     cells.push_back(number_cell(max_rel_err(sums)));
-    cells.push_back(number_cell(mean_rel_err(sums)));
+    // Over all elements, those with golden 0 as 0: what old tables hold.
+    cells.push_back(number_cell(
+        relative ? std::optional(sums.sum_rel_err / static_cast<double>(sums.elements)) : std::nullopt));
   }
 
   const ResultTable& table_;

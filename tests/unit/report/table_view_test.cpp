@@ -234,13 +234,14 @@ TEST_CASE("metrics: the order of the contract") {
   CHECK(
       names ==
       "elements unequal max_abs_err mean_abs_err max_rel_err mean_rel_err rmse rel_l2 euclidean cosine "
-      "snr_db "
+      "kl_divergence snr_db "
       "within_1e-2 within_5e-3 within_1e-3 within_1e-4 max_ulp mean_ulp ulp_over_threshold_rate "
       "nonfinite_mismatch "
       "nonfinite_equal golden_zero_mismatch first_mismatch_index target_max golden_max target_min golden_min "
       "target_mean golden_mean target_l2norm golden_l2norm target_nan_count golden_nan_count "
       "target_inf_count "
-      "golden_inf_count abs_err_p50 abs_err_p90 abs_err_p99 abs_err_p999 max_diff min_diff mean_diff "
+      "golden_inf_count abs_err_p50 abs_err_p90 abs_err_p99 abs_err_p999 acc_rel_err target_std golden_std "
+      "max_diff min_diff mean_diff "
       "l2norm_diff "
       "max_rel min_rel mean_rel l2norm_rel ");
 }
