@@ -100,3 +100,20 @@ TEST_CASE("origin: a file name that stands for two operators is ambiguous unless
   CHECK(pairs.items[3].golden == kNoIndex);
   CHECK(pairs.notices.back().find("ambiguous: the file name of golden tensor c/d:0") == 0);
 }
+
+TEST_CASE("origin: a golden of files goes with the first step and rank of several, and says so") {
+  MemoryDump target("acl_om"), golden("tensor_files");
+  for (const int32_t step : {1, 2}) {
+    target.at(step, 0);
+    compiled(target, "a", "a").tensor(tensor(Role::output, "0", "a:0"));
+  }
+  golden.at(-1, -1).op("a.0.10").output("0", {4});
+  const DumpIndex t = target.index(), g = golden.index();
+  const PairList pairs = pairs_of(t, g);
+  REQUIRE(pairs.items.size() == 2);
+  CHECK(pairs.items[0].golden == 0);
+  CHECK(pairs.items[1].golden == kNoIndex);
+  CHECK(pairs.notices == std::vector<std::string>{
+                             "golden says nothing of steps and ranks: it is compared with step 1 rank 0, the "
+                             "first (--step and --rank choose)"});
+}
