@@ -18,6 +18,7 @@
 #include "measure/error_places.hpp"
 #include "measure/journal.hpp"
 #include "measure/measure.hpp"
+#include "measure/tie_check.hpp"
 #include "report/output_folder.hpp"
 #include "report/table_view.hpp"
 #include "report/terminal.hpp"
@@ -208,9 +209,12 @@ class CompareCommand : public Command {
     if (!request.noise_path.empty()) {
       ULPSCOPE_ASSIGN(noise, measure_noise(context, request, *sides.golden, diagnostics));
     }
-    localise(table,
-             {std::move(priors), true, request.noise_path.empty() ? nullptr : &noise, request.explain_glob},
-             *pool);
+    LocaliseOptions locate_options{std::move(priors), true, nullptr, {}, request.explain_glob};
+    if (!request.noise_path.empty()) locate_options.noise = &noise;
+    localise(table, locate_options, *pool);
+    for (const int64_t row : table.localisation.assumed_ties)
+      if (tie_of(table, row, context.cancel()) == Tie::not_tied) locate_options.not_tied.push_back(row);
+    if (!locate_options.not_tied.empty()) localise(table, locate_options, *pool);
     add_error_places(table, context.cancel());
     apply_baseline(table, baseline);
     table.diagnostics = diagnostics.kept();

@@ -51,7 +51,7 @@ std::vector<OpError> with_joint_inputs(const std::vector<OpError>& ops, const Op
 }  // namespace
 
 FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const NoiseFloor* noise,
-                         ThreadPool& pool)
+                         const std::vector<int64_t>& not_tied, ThreadPool& pool)
     : table_(table),
       priors_(priors),
       rows_(rows_with_noise(table, noise, pool)),
@@ -66,7 +66,8 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
       inner_(table.target->ops().size(), 0),
       inner_bad_(table.target->ops().size(), 0),
       states_(ops_.size(), OpState::clean),
-      one_sided_states_(table.target->ops().size(), OpState::clean) {
+      one_sided_states_(table.target->ops().size(), OpState::clean),
+      not_tied_(not_tied) {
   ops_ = with_joint_inputs(ops_, relations_);
   standings_ = control_groups(table, ops_, priors, pool);
   pool.parallel_for(2, [&](int64_t side, int) {

@@ -41,8 +41,9 @@ struct Fault {
 
 class FaultFinder {
  public:
-  // noise: how far golden runs are apart, or null.
-  FaultFinder(const ResultTable& table, const Priors& priors, const NoiseFloor* noise, ThreadPool& pool);
+  // noise: how far golden runs are apart, or null. not_tied: rows of indexes that are known to be no ties.
+  FaultFinder(const ResultTable& table, const Priors& priors, const NoiseFloor* noise,
+              const std::vector<int64_t>& not_tied, ThreadPool& pool);
 
   // In execution order: step, order in the step, rank.
   const std::vector<Fault>& faults() const { return faults_; }
@@ -54,6 +55,8 @@ class FaultFinder {
   bool deterministic() const { return deterministic_; }
   // Most floating rows have another dtype on the other side.
   bool mixed_precision() const { return mixed_; }
+  // Rows of indexes that differ and were taken for ties.
+  const std::vector<int64_t>& assumed_ties() const { return assumed_ties_; }
   // Ops that differ after inputs whose statistics would not show it: where the difference starts is not
   // known.
   const std::vector<size_t>& blind() const { return blind_; }
@@ -96,6 +99,8 @@ class FaultFinder {
   std::string unexplained_reason(size_t op) const;
   bool has_inner(size_t op) const;
   bool inner_differs(size_t op) const;
+  int64_t untied_row(size_t op) const;
+  bool is_tie(size_t op);
   bool is_blind(size_t op);
   bool lacks_other_ranks(size_t op) const;
   bool forward_differs(size_t op) const;
@@ -131,6 +136,7 @@ class FaultFinder {
   std::vector<OpState> states_;
   std::vector<OpState> one_sided_states_;  // by op of the target: what ops without a partner pass on
   std::vector<size_t> blind_;
+  std::vector<int64_t> not_tied_, assumed_ties_;
   std::vector<Fault> faults_;
   std::map<int32_t, RankState> ranks_;
   std::map<std::pair<uint64_t, uint64_t>, int> blamed_contents_;  // of external inputs

@@ -116,8 +116,12 @@ void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
     if (error.differing_inputs > 0) states_[op] = OpState::rounding;
     return;
   }
-  // Another choice among values that rounding moved: whatever follows from it is no fault either.
-  if (error.out_exact_mismatch && error.differing_inputs > 0 && any_of(kChoosing, type_of(op))) {
+  if (const int64_t untied = untied_row(op); untied >= 0) {
+    blame(op, untied, FaultKind::compute_fault, "strong",
+          "it chooses another element, whose value differs by more than the inputs do");
+    return;
+  }
+  if (is_tie(op)) {
     set_state(op, OpState::tie);
     return;
   }
@@ -226,6 +230,27 @@ std::string FaultFinder::unexplained_reason(size_t op) const {
   if (error.bias_excess > 1) return "target is a constant factor off golden, which rounding never is";
   return fmt::format("output error {:.2e} from input error {:.2e}, above what the formats allow", error.out,
                      error.in);
+}
+
+// The first row of indexes of an op that differs and is known to be no tie; -1: none.
+int64_t FaultFinder::untied_row(size_t op) const {
+  const OpError& error = ops_[op];
+  for (const int64_t row : not_tied_)
+    if (row >= error.first_row && row < error.first_row + error.row_count) return row;
+  return -1;
+}
+
+// Another choice among values that rounding moved: whatever follows from it is no fault either.
+bool FaultFinder::is_tie(size_t op) {
+  const OpError& error = ops_[op];
+  if (!error.out_exact_mismatch || error.differing_inputs == 0 || !any_of(kChoosing, type_of(op)))
+    return false;
+  for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row) {
+    const RowError& difference = rows_[static_cast<size_t>(row)];
+    if (difference.comparable && difference.exact_type && !difference.identical && !difference.value)
+      assumed_ties_.push_back(row);
+  }
+  return true;
 }
 
 // Equal statistics of an input prove nothing where they would not show the difference: it may have come in.

@@ -261,7 +261,7 @@ std::vector<std::string> explain(const ResultTable& table, const FaultFinder& fi
 }  // namespace
 
 void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& pool) {
-  const FaultFinder finder(table, options.priors, options.noise, pool);
+  const FaultFinder finder(table, options.priors, options.noise, options.not_tied, pool);
   const Counts counts = count(table, finder);
   Localisation& found = table.localisation;
   found = {};
@@ -277,6 +277,7 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
         table.rows[i].cause = Cause::rounding;
     for (ResultRow& row : table.rows) row.verdict = row.judged;
   }
+  found.assumed_ties = finder.assumed_ties();
   if (!options.explain_glob.empty())
     found.explanations = explain(table, finder, options.priors, options.explain_glob);
   for (const ResultRow& row : table.rows)

@@ -98,6 +98,8 @@ struct Localisation {
   std::vector<Culprit> culprits, suspects;
   int64_t propagated = 0;
   std::vector<std::string> notes;
+  std::vector<int64_t>
+      assumed_ties;  // rows of indexes that differ, taken for ties without a look at the values
   std::vector<std::string> explanations;  // for --explain, one paragraph an op
 };
 

@@ -97,7 +97,7 @@ inline Outcome run(const Script& target, const Script& golden, const NoiseFloor*
   ThreadPool pool(1);
   auto priors = load_priors();
   REQUIRE(priors.ok());
-  localise(table, {std::move(priors).value(), true, noise, ""}, pool);
+  localise(table, {std::move(priors).value(), true, noise, {}, ""}, pool);
   return outcome;
 }
 
