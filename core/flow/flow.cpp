@@ -29,6 +29,13 @@ bool is_kept(const std::vector<std::string>& keep, const ComparedOp& op) {
                      [&](const std::string& name) { return contains(keep, name); });
 }
 
+// A name that a list of one name a line may not carry as it is.
+bool is_odd_name(const std::string& name) {
+  return name.empty() || name[0] == '#' || std::any_of(name.begin(), name.end(), [](char c) {
+           return c <= ' ' || static_cast<unsigned char>(c) > 0x7e;
+         });
+}
+
 FirstDifference first_of(const ComparedOp& op) {
   const ComparedOutput& output = *op.difference();
   return {op.name, op.type, output.output, output.cosine, op.originals, op.inputs};
@@ -159,8 +166,12 @@ class Flow {
       step->met_by = verdict.by;
       const std::vector<const ComparedOp*> chosen = choose(comparison, *step);
       for (const ComparedOp* op : chosen)
-        for (const std::string& name : op->originals)
-          if (!contains(keep_, name)) keep_.push_back(name);
+        for (const std::string& name : op->originals) {
+          if (contains(keep_, name)) continue;
+          keep_.push_back(name);
+          if (is_odd_name(name))
+            step->notes.push_back("check that the converter takes the name '" + printable(name) + "'");
+        }
       step->keep_list = keep_;
       step->next = chosen.empty() ? "end" : "2d";
       if (chosen.empty()) return end_of_rounds(*step, current);

@@ -44,7 +44,11 @@ std::vector<std::pair<std::string, std::string>> request_files(const FlowRequest
   std::vector<std::pair<std::string, std::string>> files;
   for (const std::string& name : request.files) {
     if (name == "exceptionlist.cfg") {
-      files.emplace_back(name, joined(request.keep, "\n") + "\n");
+      // A name with a line break would become two entries.
+      std::vector<std::string> lines;
+      for (const std::string& kept : request.keep)
+        lines.push_back(kept.find_first_of("\r\n") == std::string::npos ? kept : printable(kept));
+      files.emplace_back(name, joined(lines, "\n") + "\n");
     } else if (name == "fusion_switch.cfg") {
       files.emplace_back(
           name, "{\"Switch\": {\"GraphFusion\": {\"ALL\": \"off\"}, \"UBFusion\": {\"ALL\": \"off\"}}}\n");
