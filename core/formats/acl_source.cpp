@@ -184,7 +184,7 @@ void AclSource::emit_tensors(RecordSink& sink, const AclLeafContents& contents, 
     record.stats = row.stats;
     if (row.format > acl_format::kNd) record.storage = acl_format_name(row.format);
     if (row.stats.present == 0) record.absent = ULPSCOPE_ABSENT_NO_STATISTICS;
-    name_tensor(record, row.part, row.index, call);
+    name_tensor(record, row.part, row.index, call, nullptr);
     sink.add(record);
   }
 }

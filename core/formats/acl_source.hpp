@@ -60,7 +60,8 @@ class AclSource {
   void emit(RecordSink& sink, const AclLeaf& leaf, const AclLeafContents& contents, const AclCall& call);
   void emit_tensors(RecordSink& sink, const AclLeafContents& contents, const AclCall& call, uint32_t op);
   Placed place(RecordSink& sink, const AclFile& file, const AclTensor& tensor, const AclCall& call) const;
-  void name_tensor(TensorRecord& record, AclPart part, uint32_t index, const AclCall& call) const;
+  void name_tensor(TensorRecord& record, AclPart part, uint32_t index, const AclCall& call,
+                   const AclTensor* tensor) const;
   void put_layout(const AclTensor& tensor, const AclCall& call, Placed& placed, std::string& note) const;
   void join_slices(RecordSink& sink, const AclLeafContents& contents, const AclCall& call, uint32_t op);
   bool join_one(const AclSlicing& slicing, const std::vector<Placed>& slices, const AclTensor& tensor,

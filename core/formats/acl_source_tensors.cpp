@@ -31,13 +31,17 @@ bool is_inserted_by_name(const AclCall& call) {
 
 }  // namespace
 
-void AclSource::name_tensor(TensorRecord& record, AclPart part, uint32_t index, const AclCall& call) const {
+void AclSource::name_tensor(TensorRecord& record, AclPart part, uint32_t index, const AclCall& call,
+                            const AclTensor* tensor) const {
   if (part != AclPart::input && part != AclPart::output) return;
   const std::string own = call.name + ":" + std::to_string(index);
   if (graph_ == nullptr || call.fusion_op == kNoIndex) {
     if (part == AclPart::input) return;
     record.link = own;
-    if (!is_inserted_by_name(call)) record.origin = own;
+    // The header of a fused operator may still say which original its output is.
+    const bool said = tensor != nullptr && !tensor->original_name.empty();
+    if (!is_inserted_by_name(call))
+      record.origin = said ? tensor->original_name + ":" + std::to_string(tensor->original_index) : own;
     return;
   }
   const bool inserted = graph_->ops()[call.fusion_op].is_inserted();
@@ -154,7 +158,7 @@ AclSource::Placed AclSource::place(RecordSink& sink, const AclFile& file, const 
   }
   // What no tensor can have would be refused by everything behind this.
   if (!dense_bytes(record.shape, record.dtype)) record.shape.clear();
-  name_tensor(record, tensor.part, tensor.index, call);
+  name_tensor(record, tensor.part, tensor.index, call, &tensor);
   return placed;
 }
 
