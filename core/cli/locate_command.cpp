@@ -155,7 +155,7 @@ class LocateCommand : public Command {
     ULPSCOPE_ASSIGN(const std::string folder, output_folder(context));
     if (result->ask)
       for (const auto& [name, text] : request_files(*result->ask))
-        ULPSCOPE_TRY(write_file(folder + "/" + name, text));
+        ULPSCOPE_TRY(write_file(std::string(folder).append("/").append(name), text));
     ULPSCOPE_TRY(write_file(folder + "/locate_result.json", locate_json(*result, stages, folder)));
     print(context.out(), *result, folder, path);
     return ExitCode::success;
