@@ -43,6 +43,12 @@ Result<std::string> real_path_of(int fd, const std::string& path) {
   return io_error(path, errno);
 }
 
+std::string_view kind_of(mode_t mode) {
+  if (S_ISFIFO(mode)) return "is a FIFO";
+  if (S_ISSOCK(mode)) return "is a socket";
+  return S_ISCHR(mode) || S_ISBLK(mode) ? "is a device" : "is something else";
+}
+
 }  // namespace
 
 Result<File> File::open(const std::string& path) {
@@ -56,7 +62,8 @@ Result<File> File::take(int fd, const std::string& path) {
   struct stat info = {};
   if (::fstat(fd, &info) != 0) return io_error(path, errno);
   if (S_ISDIR(info.st_mode)) return Error{Code::io, path + ": is a folder, expected a file"};
-  if (!S_ISREG(info.st_mode)) return Error{Code::io, path + ": not a regular file"};
+  if (!S_ISREG(info.st_mode))
+    return Error{Code::io, path + ": " + std::string(kind_of(info.st_mode)) + ", not a regular file"};
   file.size_ = static_cast<uint64_t>(info.st_size);
   return file;
 }

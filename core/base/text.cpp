@@ -54,6 +54,20 @@ bool is_below_one(std::string_view text) {
   return place + std::clamp(*power, -kHuge, kHuge) <= 0;
 }
 
+// Whether a valid sequence is invisible and changes how a terminal or a reader sees what stands around it:
+// line and paragraph separators, marks and overrides of the writing direction, zero-width characters, the
+// byte order mark, tags, and the code points that are never characters (U+2028 is E2 80 A8).
+bool is_format_character(std::string_view sequence) {
+  uint32_t code = static_cast<unsigned char>(sequence[0]) & (0x7Fu >> sequence.size());
+  if (sequence.size() == 1) return false;
+  for (size_t i = 1; i < sequence.size(); ++i)
+    code = (code << 6) | (static_cast<unsigned char>(sequence[i]) & 0x3Fu);
+  return code == 0xAD || code == 0x61C || code == 0x180E || (code >= 0x200B && code <= 0x200F) ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
+         (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F) ||
+         (code & 0xFFFE) == 0xFFFE;
+}
+
 }  // namespace
 
 void append_number(std::string& out, double value) {
@@ -166,6 +180,12 @@ std::string printable(std::string_view text) {
     if (length == 0 || control) {
       fmt::format_to(std::back_inserter(out), "\\x{:02x}", first);
       text.remove_prefix(1);
+      continue;
+    }
+    if (is_format_character(text.substr(0, length))) {
+      for (const char byte : text.substr(0, length))
+        fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(byte));
+      text.remove_prefix(length);
       continue;
     }
     out.append(text.substr(0, length));

@@ -34,7 +34,7 @@ Result<std::vector<int32_t>> parse_number_list(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string to_lower(std::string_view text);
 
-// Text of a stranger made safe for a terminal: control bytes and invalid UTF-8 become \xNN, the rest stays.
+// Made safe for a terminal: control bytes, invalid UTF-8 and marks of direction or no width become \xNN.
 std::string printable(std::string_view text);
 // text without bytes that are not valid UTF-8 (each becomes U+FFFD).
 std::string valid_utf8(std::string_view text);

@@ -47,24 +47,6 @@ struct Sides {
   std::optional<DumpIndex> target, golden;
 };
 
-// An option that neither source lists would be dropped without a word.
-Status check_source_options(Context& context, const std::vector<std::string>& names,
-                            std::string_view target_source, std::string_view golden_source) {
-  if (names.empty()) return {};
-  ULPSCOPE_ASSIGN(Registry * plugins, context.registry());
-  std::vector<std::string> known;
-  for (const PluginInfo& plugin : plugins->plugins())
-    for (const ComponentInfo& component : plugin.components)
-      if (component.kind == ComponentKind::source &&
-          (component.name == target_source || component.name == golden_source))
-        for (const OptionInfo& option : component.options) known.push_back(option.name);
-  for (const std::string& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return Error{Code::usage, "option --source-option: neither source has an option '" + printable(name) +
-                                    "'" + suggestion(name, known)};
-  return {};
-}
-
 // The options of one side: those of both, and the json of its compiled model.
 std::string with_fusion(const std::string& options, const std::string& fusion) {
   if (fusion.empty()) return options;
@@ -92,8 +74,9 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
     if (!handle.ok()) return std::move(handle).error().within(side.word);
     side.handle = std::move(handle).value();
   }
-  ULPSCOPE_TRY(check_source_options(context, request.source_option_names, sides[0].handle->source_name(),
-                                    sides[1].handle->source_name()));
+  ULPSCOPE_TRY(context.check_source_options(
+      request.source_option_names,
+      {std::string(sides[0].handle->source_name()), std::string(sides[1].handle->source_name())}));
   ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
   pool->parallel_for(2, [&](int64_t i, int) {
     Side& side = sides[i];
@@ -281,6 +264,9 @@ class CompareCommand : public Command {
     } else {
       ReportRequest wanted = request.report;
       ULPSCOPE_ASSIGN(wanted.pool, context.pool());
+      wanted.keep_existing = !request.resume_folder.empty();
+      if (wanted.keep_existing && is_complete(wanted, folder))
+        context.log().info(printable(folder) + ": the run is complete, its reports stay as they are");
       ULPSCOPE_ASSIGN(const std::vector<std::string> paths, write_reports(table, wanted, folder));
       if (!paths.empty()) report_path = paths.front();
       const TerminalOptions terminal{terminal_style(STDOUT_FILENO, ColorChoice::automatic), report_path};

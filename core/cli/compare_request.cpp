@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "cli/context.hpp"
@@ -60,22 +59,11 @@ Status read_sources(const ParsedOptions& options, CompareRequest& request) {
   const bool offline = mode == "acl_om" || mode == "offline_data";
   request.golden_source = options.text_or("golden_source", offline ? "auto" : mode);
   ULPSCOPE_ASSIGN(request.filter, scan_filter(options));
-  nlohmann::json json = nlohmann::json::object();
-  if (!request.filter.steps.empty()) json["steps"] = request.filter.steps;
-  if (!request.filter.ranks.empty()) json["ranks"] = request.filter.ranks;
-  for (const std::string& assignment : options.all("source_option")) {
-    const size_t equals = assignment.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return Error{Code::usage,
-                   "option --source-option: '" + printable(assignment) + "', expected NAME=VALUE"};
-    request.source_option_names.push_back(assignment.substr(0, equals));
-    const std::string text = assignment.substr(equals + 1);
-    const auto parsed = nlohmann::json::parse(text, nullptr, false);
-    json[assignment.substr(0, equals)] = parsed.is_discarded() ? nlohmann::json(text) : parsed;
-  }
   request.target_fusion = options.text_or("fusion_rule_file", "");
   request.golden_fusion = options.text_or("close_fusion_rule_file", "");
-  request.source_options = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  ULPSCOPE_ASSIGN(SourceOptions wanted, source_options(options, request.filter));
+  request.source_options = std::move(wanted.json);
+  request.source_option_names = std::move(wanted.names);
   return {};
 }
 
@@ -197,11 +185,6 @@ std::vector<OptionSpec> compare_options() {
       value("golden_path", {"gp"}, "DUMP", "the run taken as right (or as the second argument)"),
       value("target_source", {}, "SOURCE", "kind of the target, when it is not that of --mode"),
       value("golden_source", {}, "SOURCE", "kind of the golden, when it is not that of --mode"),
-      {"source_option",
-       {},
-       OptionKind::many,
-       "NAME=VALUE",
-       "an option of the source (see plugins show); may be repeated"},
       value("fusion_rule_file", {"fr", "f"}, "FILE",
             "compiled model of the target as json; default: looked for"),
       value("close_fusion_rule_file", {"cfr", "cf"}, "FILE",

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "report/output_folder.hpp"
 
@@ -27,6 +30,10 @@ std::string source_of_mode(const std::string& mode) {
   if (mode == "atb") return "mindie_atb";
   if (mode == "offline_data") return "acl_om";
   return mode;
+}
+
+std::string dumped(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -85,6 +92,14 @@ Result<SourceHandle> Context::open_source(const std::string& path, const std::st
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0)
     return Error{Code::io, printable(path) + ": " + std::generic_category().message(errno)};
+  if (!S_ISDIR(status.st_mode)) {
+    const auto file = File::open(path);
+    if (!file.ok()) return file.error();
+  }
+  std::error_code failed;
+  const bool is_empty = S_ISDIR(status.st_mode) && std::filesystem::is_empty(path, failed);
+  if (failed) return Error{Code::io, printable(path) + ": " + failed.message()};
+  if (is_empty) return Error{Code::io, printable(path) + ": the folder is empty, expected a dump"};
   ULPSCOPE_ASSIGN(Registry * plugins, registry());
   return plugins->open_source(source_of_mode(source_name), path, options_json);
 }
@@ -93,6 +108,39 @@ Result<DumpIndex> Context::open_dump(const std::string& path, const std::string&
                                      const ScanFilter& filter, const std::string& options_json) {
   ULPSCOPE_ASSIGN(SourceHandle source, open_source(path, source_name, options_json));
   return DumpIndex::build(std::move(source), filter, diagnostics_, cancel_);
+}
+
+Result<DumpIndex> Context::open_dump(const std::string& path, bool keep_storage) {
+  ULPSCOPE_ASSIGN(const ScanFilter filter, scan_filter(options_));
+  ULPSCOPE_ASSIGN(SourceOptions wanted, source_options(options_, filter));
+  if (keep_storage) {
+    nlohmann::json json = nlohmann::json::parse(wanted.json);
+    json["layout"] = "raw";
+    wanted.json = dumped(json);
+  }
+  ULPSCOPE_ASSIGN(SourceHandle source, open_source(path, options_.text_or("mode", "auto"), wanted.json));
+  ULPSCOPE_TRY(check_source_options(wanted.names, {std::string(source.source_name())}));
+  return DumpIndex::build(std::move(source), filter, diagnostics_, cancel_);
+}
+
+Status Context::check_source_options(const std::vector<std::string>& names,
+                                     const std::vector<std::string>& source_names) {
+  if (names.empty()) return {};
+  ULPSCOPE_ASSIGN(Registry * plugins, registry());
+  std::vector<std::string> known;
+  for (const PluginInfo& plugin : plugins->plugins())
+    for (const ComponentInfo& component : plugin.components)
+      if (component.kind == ComponentKind::source &&
+          std::find(source_names.begin(), source_names.end(), component.name) != source_names.end())
+        for (const OptionInfo& option : component.options) known.push_back(option.name);
+  std::string sources;
+  for (size_t i = 0; i < source_names.size(); ++i)
+    if (i == 0 || source_names[i] != source_names[0]) sources += (i == 0 ? "" : " and ") + source_names[i];
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return Error{Code::usage, "option --source-option: " + sources + " has no option '" + printable(name) +
+                                    "'" + suggestion(name, known)};
+  return {};
 }
 
 void Context::log_diagnostics(size_t most_lines) {
@@ -137,7 +185,31 @@ std::vector<OptionSpec> dump_options() {
       value("step", {}, "LIST", "steps to look at, such as 0,2-5"),
       value("rank", {}, "LIST", "ranks to look at"),
       value("filter", {}, "GLOB", "operations to look at, by name: '*' and '?' are wildcards"),
+      {"source_option",
+       {},
+       OptionKind::many,
+       "NAME=VALUE",
+       "an option of the source (see plugins show); may be repeated"},
   };
+}
+
+Result<SourceOptions> source_options(const ParsedOptions& options, const ScanFilter& filter) {
+  SourceOptions found;
+  nlohmann::json json = nlohmann::json::object();
+  if (!filter.steps.empty()) json["steps"] = filter.steps;
+  if (!filter.ranks.empty()) json["ranks"] = filter.ranks;
+  for (const std::string& assignment : options.all("source_option")) {
+    const size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Error{Code::usage,
+                   "option --source-option: '" + printable(assignment) + "', expected NAME=VALUE"};
+    found.names.push_back(assignment.substr(0, equals));
+    const std::string text = assignment.substr(equals + 1);
+    const auto parsed = nlohmann::json::parse(text, nullptr, false);
+    json[found.names.back()] = parsed.is_discarded() ? nlohmann::json(text) : parsed;
+  }
+  found.json = dumped(json);
+  return found;
 }
 
 Result<ScanFilter> scan_filter(const ParsedOptions& options) {

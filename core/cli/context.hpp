@@ -58,6 +58,12 @@ class Context {
   // JSON object) those reach the source that it knows.
   Result<DumpIndex> open_dump(const std::string& path, const std::string& source_name,
                               const ScanFilter& filter, const std::string& options_json = "{}");
+  // The same by the options of dump_options(), all of which the command must have. keep_storage: the
+  // option layout=raw for sources that know it. usage: also an option that the source does not have.
+  Result<DumpIndex> open_dump(const std::string& path, bool keep_storage = false);
+  // usage: an option of names that none of the sources has; it would be dropped without a word.
+  Status check_source_options(const std::vector<std::string>& names,
+                              const std::vector<std::string>& source_names);
   // Writes what was diagnosed so far to the log, at most most_lines of them, worst first.
   void log_diagnostics(size_t most_lines);
 
@@ -78,8 +84,15 @@ class Context {
 std::vector<OptionSpec> common_options();
 // -o and --exact-output, for commands that write a folder of results.
 std::vector<OptionSpec> output_options();
-// --step, --rank, --filter and --mode, for commands that read one dump.
+// --step, --rank, --filter, --mode and --source-option, for commands that read dumps.
 std::vector<OptionSpec> dump_options();
+// What --source-option says, with steps and ranks of the filter, as the JSON object that sources take.
+struct SourceOptions {
+  std::string json = "{}";
+  std::vector<std::string> names;  // of --source-option, in the order given
+};
+// usage: an option without '='.
+Result<SourceOptions> source_options(const ParsedOptions& options, const ScanFilter& filter);
 // Those three lists of dump_options as a filter of the scan. usage: malformed.
 Result<ScanFilter> scan_filter(const ParsedOptions& options);
 

@@ -149,10 +149,7 @@ class ConvertCommand : public Command {
     const ParsedOptions& options = context.options();
     ULPSCOPE_ASSIGN(const std::string path, options.required(0, "DUMP"));
     ULPSCOPE_ASSIGN(const std::string format, options.choice("to", {"npy", "pt", "safetensors"}));
-    ULPSCOPE_ASSIGN(const ScanFilter filter, scan_filter(options));
-    const std::string source_options = options.has("raw") ? R"({"raw":true})" : "{}";
-    ULPSCOPE_ASSIGN(const DumpIndex index,
-                    context.open_dump(path, options.text_or("mode", "auto"), filter, source_options));
+    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path, options.has("raw")));
     context.log_diagnostics(kMostDiagnostics);
     std::vector<ItemId> items;
     for (size_t i = 0; i < index.items().size(); ++i)

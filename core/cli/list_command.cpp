@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
@@ -15,27 +18,41 @@ namespace {
 
 constexpr size_t kMostDiagnostics = 10;
 
+// A statistic as a person reads it on a terminal; other cells as they are.
+std::string short_cell(const RowColumn& column, const std::string& cell, size_t limit) {
+  constexpr size_t kLongNumber = 10;
+  const auto number =
+      limit > 0 && column.number && cell.size() > kLongNumber ? parse_double(cell) : std::nullopt;
+  return number ? fmt::format("{:.5g}", *number) : printable(cell);
+}
+
 // Walks the rows twice, for the widths and for the text, and keeps one row in memory: a dump may have
 // millions.
 template <class Rows>
 Status print_table(Context& context, const Rows& rows) {
   const std::vector<RowColumn> columns = rows.columns();
-  std::vector<size_t> widths(columns.size());
-  for (size_t c = 0; c < columns.size(); ++c) widths[c] = columns_of(columns[c].heading);
+  const size_t limit = line_limit();
+  std::vector<size_t> widths;
+  std::vector<bool> is_number;
+  for (const RowColumn& column : columns) {
+    widths.push_back(column.in_table ? columns_of(column.heading) : 0);
+    is_number.push_back(column.number);
+  }
   std::vector<std::string> cells;
   for (size_t i = 0; i < rows.size(); ++i) {
     rows.cells(i, cells);
     for (size_t c = 0; c < columns.size(); ++c)
-      if (columns[c].in_table) widths[c] = std::max(widths[c], columns_of(printable(cells[c])));
+      if (columns[c].in_table)
+        widths[c] = std::max(widths[c], columns_of(short_cell(columns[c], cells[c], limit)));
   }
+  const std::vector<size_t> whole = widths;
+  fit_columns(widths, is_number, limit);
   const auto put = [&](const std::function<std::string(size_t)>& cell) {
     std::string line;
     for (size_t c = 0; c < columns.size(); ++c) {
-      if (!columns[c].in_table) continue;
-      const std::string text = cell(c);
-      const std::string gap(widths[c] - columns_of(text), ' ');
-      if (c > 0) line += "  ";
-      line += columns[c].number ? gap + text : text + gap;
+      if (widths[c] == 0) continue;
+      if (!line.empty()) line += "  ";
+      line += fit_cell(cell(c), widths[c], columns[c].number);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     context.out().line(line);
@@ -44,8 +61,14 @@ Status print_table(Context& context, const Rows& rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (context.cancel().requested()) return Error{Code::cancelled, "cancelled"};
     rows.cells(i, cells);
-    put([&](size_t c) { return printable(cells[c]); });
+    put([&](size_t c) { return short_cell(columns[c], cells[c], limit); });
   }
+  std::string left_out;
+  for (size_t c = 0; c < columns.size(); ++c)
+    if (widths[c] == 0 && whole[c] > 0)
+      left_out += (left_out.empty() ? "" : ", ") + std::string(columns[c].name);
+  if (!left_out.empty())
+    context.log().info("too wide for this terminal: " + left_out + " (--format csv prints all)");
   return {};
 }
 
@@ -58,6 +81,8 @@ Status print_csv(Context& context, const Rows& rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (context.cancel().requested()) return Error{Code::cancelled, "cancelled"};
     rows.cells(i, cells);
+    // The table may end in a terminal, and names come from strangers. --format json keeps them as they are.
+    for (std::string& cell : cells) cell = printable(cell);
     append_csv_line(line, cells);
     context.out() << line;
     line.clear();
@@ -179,7 +204,7 @@ class ListCommand : public Command {
     ULPSCOPE_ASSIGN(const ScanFilter filter, scan_filter(options));
     if (options.has("ops") && options.has("tensors"))
       return Error{Code::usage, "--ops and --tensors exclude each other"};
-    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path, options.text_or("mode", "auto"), filter));
+    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path));
     context.log_diagnostics(kMostDiagnostics);
     const bool tensors = options.has("tensors");
     if (format == "json") {

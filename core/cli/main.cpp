@@ -162,7 +162,9 @@ int run_program(const std::vector<std::string>& words, Cancel& cancel) {
     } else if (words.empty() || asks("--help") || asks("-h")) {
       Output out(words.empty() ? STDERR_FILENO : STDOUT_FILENO);
       out << program_help(commands);
-      return static_cast<int>(words.empty() || !out.flush().ok() ? ExitCode::usage : ExitCode::success);
+      if (const Status written = out.flush(); !written.ok() && !words.empty())
+        return report(log, "", written.error());
+      return static_cast<int>(words.empty() ? ExitCode::usage : ExitCode::success);
     } else {
       auto options = parse_options(common_options(), invocation.arguments, 0);
       return report(log, "", options.ok() ? Error{Code::usage, "a command is missing"} : options.error());

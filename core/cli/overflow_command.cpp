@@ -3,7 +3,10 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/help.hpp"
+#include "cli/table.hpp"
 #include "overflow/search.hpp"
+#include "report/finding.hpp"
 #include "report/json_text.hpp"
 #include "report/output_file.hpp"
 #include "tensors/element_text.hpp"
@@ -113,6 +116,7 @@ Status write_result(Context& context, const DumpIndex& index, const Outcome& out
          ", \"ignored\": " + std::to_string(report.ignored) +
          ", \"by_statistics\": " + std::to_string(outcome.counts.from_statistics) +
          ", \"by_data\": " + std::to_string(outcome.counts.from_data) +
+         ", \"exact\": " + std::to_string(outcome.counts.exact) +
          ", \"unknown\": " + std::to_string(outcome.counts.unknown) +
          ", \"unreadable\": " + std::to_string(outcome.counts.unreadable) + "},\n  \"findings\": [\n";
   for (size_t i = 0; i < report.findings.size(); ++i) {
@@ -132,38 +136,58 @@ std::string kind_words(const OverflowFinding& finding) {
   return finding.status == OverflowStatus::certain ? what : "possible " + what;
 }
 
+std::string counted(int64_t count, const char* one, const char* many) {
+  return count_text(count) + " " + (count == 1 ? one : many);
+}
+
 void print_finding(Output& out, const DumpIndex& index, const OverflowFinding& finding) {
   const OpRow& op = index.ops()[finding.op];
   const std::string place = place_of(op);
-  out << kind_words(finding) << "  "
-      << printable(finding.item == kNoIndex ? std::string(index.text(op.name))
-                                            : full_name(index, finding.item));
+  const std::string kind = kind_words(finding);
+  const size_t limit = line_limit(), taken = kind.size() + 2 + (place.empty() ? 0 : 3 + place.size());
+  const std::string shown =
+      printable(finding.item == kNoIndex ? std::string(index.text(op.name)) : full_name(index, finding.item));
+  out << kind << "  " << (limit > taken ? shorten_middle(shown, static_cast<int64_t>(limit - taken)) : shown);
   if (!place.empty()) out << "   " << place;
-  out << "\n    " << printable(finding.why) << "\n";
-  if (!stack_of(index, finding.op).empty())
-    out << "    called from " << printable(stack_of(index, finding.op).front()) << "\n";
+  out << "\n"
+      << (limit > 0 ? wrap(printable(finding.why), 4, limit) : "    " + printable(finding.why) + "\n");
+  std::vector<std::string> stack;
+  for (const std::string_view frame : stack_of(index, finding.op)) stack.emplace_back(frame);
+  if (const std::string site = call_site(stack); !site.empty()) out << "    " << printable(site) << "\n";
   const auto modules = modules_of(index, finding.op);
   if (!modules.empty()) out << "    inside " << printable(modules.back()) << "\n";
 }
 
 void print_outcome(Output& out, const DumpIndex& index, const Outcome& outcome, const std::string& folder) {
-  out << printable(index.path()) << "   " << index.source_name() << " · " << index.task() << " · "
-      << count_text(static_cast<int64_t>(index.ops().size())) << " ops · "
-      << count_text(static_cast<int64_t>(index.tensors().size())) << " tensors\n\n";
+  const std::string facts = std::string(index.source_name()) + " · " + std::string(index.task()) + " · " +
+                            counted(static_cast<int64_t>(index.ops().size()), "op", "ops") + " · " +
+                            counted(static_cast<int64_t>(index.tensors().size()), "tensor", "tensors");
+  const size_t limit = line_limit(), taken = 3 + columns_of(facts);
+  out << (limit > taken ? shorten_middle(printable(index.path()), static_cast<int64_t>(limit - taken))
+                        : printable(index.path()))
+      << "   " << facts << "\n\n";
   const OverflowReport& report = outcome.report;
-  if (report.findings.empty()) out << "no NaN and no infinity that the dump does not explain\n";
+  if (report.findings.empty()) {
+    const bool all_known = outcome.counts.unknown + outcome.counts.unreadable == 0;
+    out << (all_known ? "no NaN and no infinity that the dump does not explain\n"
+                      : "no NaN and no infinity that the dump does not explain, as far as it was recorded\n");
+  }
   for (size_t i = 0; i < report.findings.size() && i < kMostPrinted; ++i)
     print_finding(out, index, report.findings[i]);
   if (report.findings.size() > kMostPrinted)
     out << "and " << count_text(static_cast<int64_t>(report.findings.size() - kMostPrinted))
         << " more findings\n";
-  if (propagated(report) > 0)
-    out << count_text(propagated(report))
-        << " other tensors hold NaN or infinity because of it or on purpose\n";
+  if (const int64_t others = propagated(report); others > 0)
+    out << counted(others, report.findings.empty() ? "tensor holds" : "other tensor holds",
+                   report.findings.empty() ? "tensors hold" : "other tensors hold")
+        << (report.findings.empty()       ? " NaN or infinity on purpose, as masks do\n"
+            : report.findings.size() == 1 ? " NaN or infinity because of it or on purpose\n"
+                                          : " NaN or infinity because of them or on purpose\n");
   if (outcome.counts.unknown > 0)
-    out << count_text(outcome.counts.unknown) << " tensors have neither statistics nor data\n";
+    out << counted(outcome.counts.unknown, "tensor has", "tensors have")
+        << " neither statistics nor data: nothing is known of them\n";
   if (outcome.counts.unreadable > 0)
-    out << count_text(outcome.counts.unreadable) << " tensors could not be read\n";
+    out << counted(outcome.counts.unreadable, "tensor", "tensors") << " could not be read\n";
   out << "\nfindings " << count_text(static_cast<int64_t>(report.findings.size())) << "   certain "
       << count_text(report.certain) << "         " << printable(folder) << "/overflow_result.json\n";
 }
@@ -231,15 +255,17 @@ class OverflowCommand : public Command {
                                                 ? Result<std::string>(*options.text("input_path"))
                                                 : options.required(0, "DUMP"));
     ULPSCOPE_ASSIGN(const OverflowKinds kinds, wanted_kinds(options));
-    ULPSCOPE_ASSIGN(const ScanFilter filter, scan_filter(options));
-    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path, options.text_or("mode", "auto"), filter));
+    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path));
     ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
     Outcome outcome;
     const std::vector<TensorState> states =
         tensor_states(index, *pool, context.cancel(), context.diagnostics(), outcome.counts);
     context.log_diagnostics(kMostDiagnostics);
-    if (outcome.counts.from_statistics + outcome.counts.from_data == 0)
-      return Error{Code::io, printable(path) + ": no tensor has statistics or data to look at"};
+    const StateCounts& counts = outcome.counts;
+    // Integers alone are an answer; floating tensors of which nothing is recorded are none.
+    if (counts.from_statistics + counts.from_data == 0 &&
+        (counts.exact == 0 || counts.unknown + counts.unreadable > 0))
+      return Error{Code::io, printable(path) + ": no floating tensor has statistics or data to look at"};
     ULPSCOPE_ASSIGN(outcome.report, find_overflow(index, states, kinds, context.cancel()));
     ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("overflow"));
     ULPSCOPE_TRY(write_result(context, index, outcome, folder));

@@ -77,6 +77,7 @@ Overview overview(const DumpIndex& index) {
   for (size_t i = 0; i < index.tensors().size(); ++i) {
     const TensorRow& tensor = index.tensors()[i];
     ++facts.dtypes[name(tensor.dtype)];
+    facts.tensors_with_digest += index.text(tensor.digest).empty() ? 0 : 1;
     if (tensor.data_kind == ULPSCOPE_DATA_NONE) continue;
     ++facts.tensors_with_data;
     facts.recorded_bytes +=
@@ -103,7 +104,10 @@ std::string overview_text(const Overview& facts) {
   std::string out;
   row(out, "dump", facts.path);
   row(out, "source", facts.source + (facts.why.empty() ? "" : "  (" + facts.why + ")"));
-  row(out, "holds", facts.task + (facts.level.empty() ? "" : ", level " + facts.level));
+  const bool also_checksums = facts.tensors_with_digest > 0 && facts.task != "digest";
+  row(out, "holds",
+      facts.task + (also_checksums ? " and checksums" : "") +
+          (facts.level.empty() ? "" : ", level " + facts.level));
   row(out, "steps", number_list_text(facts.steps));
   row(out, "ranks", number_list_text(facts.ranks));
   row(out, "ops", count_text(facts.ops));

@@ -18,6 +18,7 @@ struct Overview {
   std::vector<int32_t> steps, ranks;
   int64_t ops = 0, tensors = 0, values = 0;
   int64_t tensors_with_data = 0;
+  int64_t tensors_with_digest = 0;
   uint64_t recorded_bytes = 0;  // of the tensors whose bytes the dump holds, by shape and dtype
   std::map<std::string, int64_t, std::less<>> dtypes;
   // Facts of the engine that wrote it, each a line: "step 0: 2 tokens", "step 1: decode".

@@ -33,8 +33,8 @@ Result<ExitCode> list_plugins(Context& context) {
   if (used.empty())
     context.out() << "no plugins found; 'ulpscope plugins path' shows where they are looked for\n";
   else
-    context.out() << used.text();
-  if (!refused.empty()) context.out() << "\n" << refused.text();
+    context.out() << used.text(line_limit());
+  if (!refused.empty()) context.out() << "\n" << refused.text(line_limit());
   return ExitCode::success;
 }
 
@@ -46,7 +46,7 @@ void print_options(Output& out, const ComponentInfo& component) {
   TextTable table({"  OPTION", "TYPE", "DEFAULT", "MEANING"}, {false, false, false, false});
   for (const OptionInfo& option : component.options)
     table.add({"  " + option.name, option.type, option.default_text, option.doc});
-  out << table.text();
+  out << table.text(line_limit());
 }
 
 std::string better_text(int32_t better) { return better < 0 ? "lower" : better > 0 ? "higher" : "-"; }
@@ -58,7 +58,7 @@ void print_metrics(Output& out, const ComponentInfo& component) {
   TextTable table({"  METRIC", "BETTER", "FORMULA"}, {false, false, false});
   for (const MetricInfo& metric : component.metrics)
     table.add({"  " + metric.name, better_text(metric.better), metric.doc});
-  out << table.text();
+  out << table.text(line_limit());
 }
 
 void print_component(Output& out, const ComponentInfo& component) {

@@ -54,11 +54,16 @@ void print_header(Output& out, const DumpIndex& index, ItemId item) {
   out << printable(full_name(index, item)) << "\n";
   row(out, "dump", index.path() + "  (" + std::string(index.source_name()) + ")");
   row(out, "place", op_place(op));
-  row(out, "dtype", name(tensor.dtype));
+  // Of an unreadable tensor neither is known.
+  const bool unknown = tensor.absent == ULPSCOPE_ABSENT_BAD && tensor.dtype == DType::none;
+  row(out, "dtype", unknown ? "unknown" : name(tensor.dtype));
   const int64_t count = index.element_count(id);
-  row(out, "shape",
-      shape_text(index.shape(tensor.shape)) +
-          (count < 0 ? "  too large" : "  " + count_text(count) + (count == 1 ? " element" : " elements")));
+  if (unknown)
+    row(out, "shape", "unknown");
+  else
+    row(out, "shape",
+        shape_text(index.shape(tensor.shape)) +
+            (count < 0 ? "  too large" : "  " + count_text(count) + (count == 1 ? " element" : " elements")));
   row(out, "bytes", bytes_text(index, id));
   row(out, "storage", index.text(tensor.storage));
   row(out, "digest", index.text(tensor.digest));
@@ -155,8 +160,7 @@ class ShowCommand : public Command {
   Result<ExitCode> run(Context& context) override {
     const ParsedOptions& options = context.options();
     ULPSCOPE_ASSIGN(const std::string path, options.required(0, "DUMP"));
-    ULPSCOPE_ASSIGN(const ScanFilter filter, scan_filter(options));
-    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path, options.text_or("mode", "auto"), filter));
+    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path));
     context.log_diagnostics(kMostDiagnostics);
     const auto& words = options.positional();
     const std::string wanted = words.size() < 2    ? std::string()
@@ -198,6 +202,8 @@ class ShowCommand : public Command {
     if (found.crc_right == false)
       context.log().warning("the bytes do not have the CRC-32 that their file states: the file is damaged");
     warn_about_statistics(context, tensor.dtype, tensor.stats, found);
+    if (found.odd_bools)
+      context.log().warning("bool elements hold bytes other than 0 and 1; they count as true");
     if (context.options().has("histogram"))
       context.out() << "\n" << histogram_text(found.histogram, kHistogramLines, kHistogramWidth);
     return {};

@@ -132,6 +132,15 @@ class EmptyStream final : public ByteStream {
 
 }  // namespace
 
+Result<File> open_in_dump(const std::string& root, std::string_view name, bool follow_links,
+                          bool has_link_option) {
+  auto file = File::open_under(root, name, follow_links);
+  if (file.ok() || follow_links || !has_link_option) return file;
+  const bool is_link = File::open_under(root, name, true).ok();
+  if (!is_link) return file;
+  return Error{file.error().code, file.error().message + "; --source-option follow_links=true reads it"};
+}
+
 struct LateTensors::Opened {
   std::string name;
   File file;
@@ -176,7 +185,7 @@ LateTensors::Opened LateTensors::open(uint64_t token) {
   if (token >= slots_.size()) throw Failure(ULPSCOPE_E_USAGE, "no tensor has token " + std::to_string(token));
   const Slot& slot = slots_[token];
   const std::string name = file_name(slot);
-  auto file = File::open_under(root_, name);
+  auto file = open_in_dump(root_, name, false, options_.has_link_option && !options_.follow_links);
   bool inside = true;
   if (!file.ok() && options_.follow_links) {
     file = File::open_under(root_, name, true);

@@ -13,10 +13,16 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/file.hpp"
 #include "base/result.hpp"
 #include "formats/tensor_file.hpp"
 
 namespace ulpscope {
+
+// As File::open_under. A file that only a link out of the dump keeps from being opened is refused with the
+// option that opens it, where the source has that option.
+Result<File> open_in_dump(const std::string& root, std::string_view name, bool follow_links,
+                          bool has_link_option = true);
 
 // Add while scanning, in one thread; locate and stream afterwards, from any thread.
 class LateTensors {
@@ -24,6 +30,7 @@ class LateTensors {
   struct Options {
     bool follow_links = false;
     bool strict = false;
+    bool has_link_option = true;  // of the source
   };
 
   LateTensors(Host host, std::string root, Options options)

@@ -18,9 +18,10 @@ constexpr std::string_view kDataFolder = "dump_tensor_data";
 
 ulpscope_status status_of(const Error& error) { return static_cast<ulpscope_status>(error.code); }
 
+// Also of a link to nothing, which is then reported as what it is.
 bool exists(const std::string& path) {
   struct stat info = {};
-  return ::stat(path.c_str(), &info) == 0;
+  return ::lstat(path.c_str(), &info) == 0;
 }
 
 bool has_no_elements(const Shape& shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
@@ -31,6 +32,12 @@ std::string_view role_word(Role role) {
 }
 
 }  // namespace
+
+// The report names the file beside the message: an error of the file itself need not.
+std::string FolderEmitter::without_path(const std::string& message, const std::string& where) const {
+  const std::string prefix = layout_.root + "/" + where + ": ";
+  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
 
 std::string FolderEmitter::place(std::string_view name) const {
   return folder_.relative.empty() ? std::string(name) : folder_.relative + "/" + std::string(name);
@@ -57,8 +64,8 @@ void FolderEmitter::emit(const DumpFolder& folder) {
 void FolderEmitter::emit_json(const std::string& name) {
   Plan plan;
   plan.where = place(name);
-  auto file = File::open_under(layout_.root, plan.where, options_.follow_links);
-  if (!file.ok()) return warn(ULPSCOPE_E_IO, plan.where, file.error().message);
+  auto file = open_in_dump(layout_.root, plan.where, options_.follow_links);
+  if (!file.ok()) return warn(ULPSCOPE_E_IO, plan.where, without_path(file.error().message, plan.where));
   if (!plan_outline(plan, *file)) return;
   plan_companions(plan);
   if (plan.outline.entries.empty() && plan.outline.task == "structure") plan_structure(plan);
@@ -93,7 +100,8 @@ bool FolderEmitter::plan_outline(Plan& plan, const File& file) {
     return true;
   }
   warn(ULPSCOPE_E_IO, plan.where,
-       plan.outline.broken->message + "; the option salvage keeps the " + count + " entries before it");
+       plan.outline.broken->message + "; --source-option salvage=true keeps the " + count +
+           " entries before it");
   return false;
 }
 
@@ -101,7 +109,7 @@ void FolderEmitter::plan_companions(Plan& plan) {
   const auto read = [&](std::string_view name, auto&& reader) {
     const std::string where = place(name);
     if (!exists(layout_.root + "/" + where)) return;
-    auto file = File::open_under(layout_.root, where, options_.follow_links);
+    auto file = open_in_dump(layout_.root, where, options_.follow_links);
     Status status;
     if (file.ok()) {
       JsonLexer lexer(*file);
@@ -109,7 +117,8 @@ void FolderEmitter::plan_companions(Plan& plan) {
     } else {
       status = file.error();
     }
-    if (!status.ok()) warn(status_of(status.error()), where, status.error().message + "; not used");
+    if (!status.ok())
+      warn(status_of(status.error()), where, without_path(status.error().message, where) + "; not used");
   };
   read("construct.json", [&](JsonLexer& lexer) { return plan.construct.read(lexer, plan.keys); });
   read("stack.json", [&](JsonLexer& lexer) { return plan.stacks.read(lexer, plan.keys); });

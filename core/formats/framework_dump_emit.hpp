@@ -53,6 +53,7 @@ class FolderEmitter {
   void emit_files();
   uint32_t add_op();
   std::string place(std::string_view name) const;
+  std::string without_path(const std::string& message, const std::string& where) const;
   void warn(ulpscope_status code, std::string_view where, std::string_view text) {
     sink_.diagnose(code, where, text);
   }

@@ -115,7 +115,7 @@ void FolderEmitter::emit_files() {
     tensor_.role = files[i].role;
     tensor_.path = files[i].path;
     const std::string name = where + "/" + files[i].file;
-    const auto file = File::open_under(layout_.root, name, options_.follow_links);
+    const auto file = open_in_dump(layout_.root, name, options_.follow_links);
     const auto places = file.ok() ? read_places(*file) : Result<std::vector<TensorPlace>>(file.error());
     if (places.ok() && places->size() == 1) {
       tensor_.dtype = places->front().dtype;
@@ -124,7 +124,7 @@ void FolderEmitter::emit_files() {
           DataRef::later(tensors_.add(folder_.relative, files[i].file, tensor_.dtype, tensor_.shape));
     } else {
       const Error error = places.ok() ? Error{Code::format, "expected one tensor"} : places.error();
-      warn(static_cast<ulpscope_status>(error.code), name, error.message);
+      warn(static_cast<ulpscope_status>(error.code), name, without_path(error.message, name));
       tensor_.absent = ULPSCOPE_ABSENT_BAD;
     }
     sink_.add(tensor_);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,9 +19,10 @@ constexpr uint64_t kHeadBytes = 4 << 20;
 constexpr uint64_t kStartBytes = 64 << 10;
 constexpr size_t kMaxFolders = 2;  // looked into; the first steps tell
 
-// The first bytes of a file; empty when it cannot be read.
+// The first bytes of a file; empty when it cannot be read. A link out of the dump is followed to tell what it
+// is; whether it is read is for the options of the scan.
 std::string head_of(const std::string& root, const std::string& relative, uint64_t limit_bytes = kHeadBytes) {
-  const auto file = File::open_under(root, relative);
+  const auto file = File::open_under(root, relative, true);
   if (!file.ok()) return {};
   std::string text(static_cast<size_t>(std::min(file->size(), limit_bytes)), '\0');
   const auto got = file->read_at(0, std::as_writable_bytes(std::span(text)));
@@ -83,7 +85,17 @@ bool shows_second_forward(std::string_view dump) {
   });
 }
 
+// Why a dump.json that is there cannot be read; empty where it can, or is not there.
+std::string trouble_with(const std::string& root, const std::string& relative) {
+  std::error_code ignored;
+  const std::string path = root + "/" + relative;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return {};
+  const auto file = File::open_under(root, relative, true);
+  return file.ok() ? std::string() : file.error().message;
+}
+
 struct Evidence {
+  std::string unreadable;  // the first dump.json that is there and cannot be opened, with the reason
   bool dump = false, files_only = false, vllm = false, second_forward = false;
 };
 
@@ -102,6 +114,8 @@ Evidence look(std::string_view path, bool wants_vllm) {
     for (const std::string& name : names) {
       const bool is_sure = !wants_vllm && is_dump(head_of(layout->root, prefix + name, kStartBytes));
       const std::string text = is_sure ? std::string() : head_of(layout->root, prefix + name);
+      if (!is_sure && text.empty() && evidence.unreadable.empty())
+        evidence.unreadable = trouble_with(layout->root, prefix + name);
       if (!is_sure && (text.empty() || !is_dump(text))) continue;
       any = evidence.dump = true;
       if (!wants_vllm) continue;
@@ -124,6 +138,7 @@ Probe probe_framework(std::string_view path, FrameworkFlavour flavour) {
   if (evidence.files_only)
     return is_torch ? Probe{55, "dump_tensor_data without dump.json"}
                     : Probe{0, "no dump.json to tell vLLM by"};
+  if (!evidence.dump && !evidence.unreadable.empty()) return {is_torch ? 55 : 0, evidence.unreadable};
   if (!evidence.dump) return {0, "no dump.json or debug.json with task, level and data"};
   if (is_torch) return {60, "a dump.json with task, level and data"};
   if (!evidence.vllm) return {0, "a framework dump, but nothing of vLLM in it"};

@@ -56,4 +56,13 @@ class FrameworkSource : public Source {
   std::unique_ptr<FrameworkDump> dump_;
 };
 
+// What the plugins of the family derive from: Self brings kName, kSummary and kOptions.
+template <class Self, FrameworkFlavour flavour>
+class FlavouredSource : public FrameworkSource {
+ public:
+  static Probe probe(std::string_view path) { return probe_framework(path, flavour); }
+  FlavouredSource(Host host, std::string_view path, std::string_view options_json)
+      : FrameworkSource(host, path, options_json, flavour, Self::kOptions) {}
+};
+
 }  // namespace ulpscope

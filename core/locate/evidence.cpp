@@ -82,14 +82,26 @@ void add_statistics_evidence(Culprit& culprit, const ulpscope_stats& t, const ul
   pair("l2norm", ULPSCOPE_STAT_L2, t.l2norm, g.l2norm);
 }
 
+// The members of a collector's configuration that dump the tensors of one call.
+std::string task_members(const OpRow& op, std::string_view name) {
+  return fmt::format("\"task\": \"tensor\", \"step\": [{}], \"rank\": [{}], \"list\": [\"{}\"]",
+                     std::max(op.step, 0), std::max(op.rank, 0), name);
+}
+
 // The concrete next step, as something that can be pasted into a shell or a collector's configuration.
 void add_next(Culprit& culprit, const ResultTable& table, const Fault& fault, Mode mode) {
-  const std::string dump = shell_word(table.target->path()), op = shell_word(culprit.op_name);
+  const std::string dump = shell_word(table.target->path());
   if (mode != Mode::data) {
-    culprit.next.push_back(
-        fmt::format("dump its tensors on both sides: \"task\": \"tensor\", \"step\": [{}], \"rank\": [{}], "
-                    "\"list\": [\"{}\"]",
-                    std::max(culprit.step, 0), std::max(culprit.rank, 0), culprit.op_name));
+    const ItemId golden = table.rows[static_cast<size_t>(fault.row)].pair.golden;
+    const OpRow& target_op = table.target->ops()[culprit.op];
+    const OpRow& golden_op =
+        golden == kNoIndex ? target_op : table.golden->ops()[table.golden->items()[golden].op];
+    const std::string_view golden_name =
+        golden == kNoIndex ? std::string_view(culprit.op_name) : table.golden->text(golden_op.name);
+    const std::string here = task_members(target_op, culprit.op_name);
+    const std::string there = task_members(golden_op, golden_name);
+    culprit.next.push_back(here == there ? "dump its tensors on both sides: " + here
+                                         : "dump its tensors: target " + here + "; golden " + there);
     return;
   }
   const std::string tensor = shell_word(culprit.op_name + " " + culprit.tensor);

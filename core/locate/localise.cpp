@@ -244,9 +244,10 @@ std::vector<std::string> explain(const ResultTable& table, const FaultFinder& fi
                         op.reduction, priors.kappa(type), finder.explained_error(i));
     if (standing.members > 0)
       text += fmt::format(
-          "  group    {} calls of {}: amplification {:.3f} bits, median {:.3f}, deviation {:.3f}, over the "
+          "  group    {} calls of {}: amplification {:.3f} bits, median {:.3f}, deviation {:.3f}, {} the "
           "limit by {:.3f}\n",
-          standing.members, type, standing.bits, standing.median, standing.deviation, standing.excess);
+          standing.members, type, standing.bits, standing.median, standing.deviation,
+          standing.excess > 0 ? "over" : "below", std::fabs(standing.excess));
     if (op.noise_known)
       text += fmt::format(
           "  noise    inputs differ {:.3g} times as much as two golden runs do, outputs {:.3g} times\n",

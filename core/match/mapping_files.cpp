@@ -7,6 +7,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "match/mapping.hpp"
+#include "match/yaml_limits.hpp"
 
 namespace ulpscope {
 namespace {
@@ -28,6 +29,7 @@ class Reader {
   Status run(F read) const {
     ULPSCOPE_ASSIGN(const File file, File::open(path_));
     ULPSCOPE_ASSIGN(const std::string text, file.read_text(kMaxFileBytes));
+    ULPSCOPE_TRY(check_yaml(path_, text));
     try {
       const YAML::Node root = YAML::Load(text);
       if (!root.IsDefined() || root.IsNull())

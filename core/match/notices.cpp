@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 
 namespace ulpscope {
 namespace {
 
-constexpr int64_t kMany = 8;  // calls on one side; fewer are an edit of the program, not a filter
+constexpr size_t kMostRanks = 8;  // named in a notice
+constexpr int64_t kMany = 8;      // calls on one side; fewer are an edit of the program, not a filter
 
 // Calls that move, copy or create elements and compute none: the class that the collector's default risk
 // level leaves out at the levels L1 and mix. Sorted.
@@ -133,6 +136,12 @@ SideCounts count(const DumpIndex& index, const std::vector<OpId>& partner_of) {
   return counts;
 }
 
+// What a tensor has to compare by, as an index of the words of task_notice; 0: nothing.
+size_t offered(const DumpIndex& index, const TensorRow& tensor) {
+  if (tensor.data_kind != ULPSCOPE_DATA_NONE) return 3;
+  return !index.text(tensor.digest).empty() ? 2 : tensor.stats.present != 0 ? 1 : 0;
+}
+
 void add(const SideCounts& side, const SideCounts& other, const std::string& name,
          const std::string& other_name, std::vector<std::string>& notices) {
   if (side.alone < kMany) return;
@@ -149,6 +158,32 @@ void add(const SideCounts& side, const SideCounts& other, const std::string& nam
                       " was recorded without APIs (level L0)");
 }
 
+// Ranks that were recorded with other settings than the rest compare by less, or not at all.
+std::string task_notice(const DumpIndex& index, const std::string& name) {
+  constexpr std::string_view kWords[] = {"", "statistics", "checksums", "tensor"};
+  std::map<std::string_view, std::vector<int32_t>> ranks;  // by what the best of their tensors offer
+  for (const StepRank& group : index.groups()) {
+    size_t best = 0;
+    for (const OpId op : group.ops)
+      for (const ItemRow& item : index.items(op))
+        if (item.tensor != kNoIndex) best = std::max(best, offered(index, index.tensors()[item.tensor]));
+    std::vector<int32_t>& list = ranks[kWords[best]];
+    if (best > 0 && group.rank >= 0 && std::find(list.begin(), list.end(), group.rank) == list.end())
+      list.push_back(group.rank);
+  }
+  ranks.erase("");
+  std::erase_if(ranks, [](const auto& each) { return each.second.empty(); });
+  if (ranks.size() < 2) return "";
+  std::string text;
+  for (const auto& [task, list] : ranks) {
+    text += (text.empty() ? "" : "; ") + std::string(task) + (list.size() == 1 ? " by rank " : " by ranks ");
+    for (size_t i = 0; i < list.size() && i < kMostRanks; ++i)
+      text += (i == 0 ? "" : ", ") + std::to_string(list[i]);
+    if (list.size() > kMostRanks) text += ", …";
+  }
+  return "the ranks of " + name + " were recorded with different tasks: " + text;
+}
+
 }  // namespace
 
 bool is_shape_or_copy(std::string_view api) {
@@ -161,6 +196,8 @@ std::vector<std::string> filter_notices(const DumpIndex& target, const DumpIndex
   std::vector<std::string> notices;
   add(t, g, "target", "golden", notices);
   add(g, t, "golden", "target", notices);
+  for (const auto& [index, name] : {std::pair(&target, "target"), std::pair(&golden, "golden")})
+    if (std::string text = task_notice(*index, name); !text.empty()) notices.push_back(std::move(text));
   return notices;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "match/yaml_limits.hpp"
 
 namespace ulpscope {
 namespace {
@@ -46,6 +47,7 @@ Result<Baseline> load_baseline(const std::string& path) {
   if (path.empty()) return baseline;
   ULPSCOPE_ASSIGN(const File file, File::open(path));
   ULPSCOPE_ASSIGN(const std::string text, file.read_text(kMaxFileBytes));
+  ULPSCOPE_TRY(check_yaml(path, text));
   try {
     const YAML::Node root = YAML::Load(text);
     if (!root.IsMap() || root.size() != 1 || !root["accept"] || !root["accept"].IsSequence())

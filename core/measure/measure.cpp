@@ -168,7 +168,7 @@ class Planner {
       const int64_t all_rows = index.shape_of(index.items()[item].tensor)[0];
       valid = pair.count / all_rows * *rows;
       if (row.message.empty())
-        add_message(row, "rows from " + std::to_string(*rows) + " on are padding and not compared");
+        add_message(row, "rows from " + std::to_string(*rows) + " on " + std::string(kPaddingMessage));
       return {};
     };
     const Status target = limit(target_, row.pair.target, pair.valid_target);

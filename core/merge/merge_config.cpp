@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "match/yaml_limits.hpp"
 #include "report/metrics.hpp"
 
 namespace ulpscope {
@@ -105,6 +106,7 @@ Result<MergeConfig> read_merge_config(const std::string& path) {
   const auto text = file.ok() ? file->read_text(kMostBytes) : Result<std::string>(file.error());
   // A configuration that is not there is the caller's mistake, not missing data.
   if (!text.ok()) return Error{Code::usage, text.error().message};
+  ULPSCOPE_TRY(check_yaml(printable(path), *text));
   try {
     return read_root(path, YAML::Load(*text));
   } catch (const YAML::Exception& problem) {

@@ -53,8 +53,8 @@ Status add_results(const std::string& path, std::vector<std::string>& found) {
     if (is_result(entry->path())) inner.push_back((entry->path() / kResultName).string());
   if (failed) return Error{Code::io, printable(path) + ": " + failed.message()};
   if (inner.empty())
-    return Error{Code::usage, printable(path) + ": holds no " + std::string(kResultName) +
-                                  ", expected the folder of a comparison or a folder of such folders"};
+    return Error{Code::io, printable(path) + ": holds no " + std::string(kResultName) +
+                               ", expected the folder of a comparison or a folder of such folders"};
   std::sort(inner.begin(), inner.end());
   found.insert(found.end(), inner.begin(), inner.end());
   return {};

@@ -72,7 +72,7 @@ class MergeTable {
 };
 
 // The results below the paths: a compare_result.json itself, a folder that holds one, or a folder of such
-// folders, in the order of their names. io: a path is missing; usage: it holds no result.
+// folders, in the order of their names. io: a path is missing or holds no result.
 Result<std::vector<std::string>> find_results(const std::vector<std::string>& paths);
 
 }  // namespace ulpscope

@@ -14,8 +14,6 @@ namespace {
 // From here on a number rounds to infinity in float16.
 constexpr double kFloat16Overflow = 65520;
 
-bool has_nonfinite_values(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
-
 void note_extreme(TensorState& state, DType dtype, double value) {
   state.nan |= std::isnan(value);
   state.positive_inf |= std::isinf(value) && value > 0;
@@ -42,9 +40,11 @@ Result<TensorState> state_of_data(const DumpIndex& index, TensorId tensor, const
 
 }  // namespace
 
+bool may_overflow(DType dtype) { return dtype == DType::none || is_floating(dtype) || is_complex(dtype); }
+
 TensorState state_of_statistics(DType dtype, const ulpscope_stats& stats) {
   TensorState state;
-  if (dtype != DType::none && !has_nonfinite_values(dtype)) {
+  if (!may_overflow(dtype)) {
     state.known = true;
     return state;
   }
@@ -82,7 +82,7 @@ std::vector<TensorState> tensor_states(const DumpIndex& index, ThreadPool& pool,
     const TensorRow& tensor = index.tensors()[i];
     states[i] = state_of_statistics(tensor.dtype, tensor.stats);
     if (states[i].known) {
-      ++counts.from_statistics;
+      ++(may_overflow(tensor.dtype) ? counts.from_statistics : counts.exact);
     } else if (tensor.data_kind != ULPSCOPE_DATA_NONE && is_widenable(tensor.dtype)) {
       to_read.push_back(static_cast<TensorId>(i));
     } else {

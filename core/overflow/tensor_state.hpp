@@ -30,6 +30,9 @@ struct TensorState {
   bool like_mask() const { return negative_inf && !positive_inf && !nan; }
 };
 
+// Whether elements of this type can be NaN or infinite; where the dump names no type they may be.
+bool may_overflow(DType dtype);
+
 // The state that recorded statistics prove; known is false where they do not say. Pure.
 TensorState state_of_statistics(DType dtype, const ulpscope_stats& stats);
 
@@ -39,6 +42,7 @@ TensorState state_of_value(std::string_view text);
 // What was read, for the summary.
 struct StateCounts {
   int64_t from_statistics = 0, from_data = 0, unknown = 0, unreadable = 0;
+  int64_t exact = 0;  // of integer and bool types, which cannot hold NaN or infinity: nothing was looked at
 };
 
 // The states of all tensors of the dump, by TensorId. Data is read, by the workers, only where the statistics

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "measure/padding.hpp"
 
 namespace ulpscope {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // Names of evidence that says where in the tensor the error is, one for each dimension.
 constexpr std::string_view kPlacePrefix = "place_";
 
-constexpr size_t kMaxEvidence = 6, kMaxLoneNames = 3;
+constexpr size_t kMaxEvidence = 6, kMaxLoneNames = 3, kMaxFiles = 5;
 
 std::optional<double> metric(const ReportHead& head, const RowView& row, std::string_view name) {
   const auto found = std::find(head.metric_names.begin(), head.metric_names.end(), name);
@@ -104,14 +105,15 @@ std::string input_sentence(const ReportView& report, int64_t row) {
   return passed == inputs ? "inputs agree" : "";
 }
 
-std::string data_sentence(const ReportHead& head, const RowView& row, const Culprit& culprit) {
+std::string data_sentence(const ReportHead& head, const RowView& row,
+                          const std::vector<PlacedElement>& worst_elements) {
   std::string text;
   const auto error = metric(head, row, "max_abs_err");
-  const bool mismatch =
-      !culprit.worst.empty() && !std::isfinite(culprit.worst.front().target - culprit.worst.front().golden);
+  const bool mismatch = !worst_elements.empty() &&
+                        !std::isfinite(worst_elements.front().target - worst_elements.front().golden);
   if (error && !mismatch) text = fmt::format("max_abs_err {:.1e}", *error);
-  if (!culprit.worst.empty()) {
-    const PlacedElement& worst = culprit.worst.front();
+  if (!worst_elements.empty()) {
+    const PlacedElement& worst = worst_elements.front();
     text += fmt::format("{} at {}: target {}, golden {}", text.empty() ? "worst" : "",
                         index_text(worst.index), value_text(worst.target), value_text(worst.golden));
   }
@@ -165,13 +167,6 @@ bool is_wrapper(std::string_view frame) {
          frame.find("/site-packages/torch/") != std::string_view::npos;
 }
 
-std::string call_site(const Culprit& culprit) {
-  for (const std::string& frame : culprit.stack)
-    if (const std::string text = frame_text(frame); !text.empty() && !is_wrapper(frame))
-      return "called from " + text;
-  return culprit.stack.empty() ? "" : "called from " + culprit.stack.front();
-}
-
 std::string evidence_of(const Culprit& culprit, std::string_view wanted) {
   for (const auto& [name, value] : culprit.evidence)
     if (name == wanted) return value;
@@ -190,7 +185,7 @@ std::string place_sentence(const Culprit& culprit) {
 // Evidence that other sentences say already.
 bool is_said(std::string_view name) {
   return name.starts_with(kPlacePrefix) || name == "reason" || name == "differing" || name == "max_abs_err" ||
-         name == "cosine";
+         name == "cosine" || name == "max" || name == "min" || name == "mean" || name == "l2norm";
 }
 
 // row_is_told: the culprit's row is in the report and its sentences stand before this one.
@@ -258,6 +253,13 @@ std::string headline(std::string_view verdict) {
   return text;
 }
 
+std::string call_site(const std::vector<std::string>& stack) {
+  for (const std::string& frame : stack)
+    if (const std::string text = frame_text(frame); !text.empty() && !is_wrapper(frame))
+      return "called from " + text;
+  return stack.empty() ? "" : "called from " + stack.front();
+}
+
 std::vector<std::string> run_sentences(const ReportView& report) {
   const std::string& verdict = report.head().localisation.verdict;
   std::vector<std::string> found;
@@ -278,6 +280,43 @@ std::vector<std::string> run_sentences(const ReportView& report) {
   return found;
 }
 
+std::vector<std::string> plain_file_sentences(const ReportView& report) {
+  const ReportHead& head = report.head();
+  if (head.target.source != kPlainFiles || head.golden.source != kPlainFiles) return {};
+  const bool single = report.row_count() == 1;
+  std::vector<std::string> found;
+  RowView row;
+  int64_t more = 0;
+  for (int64_t i = 0; i < report.row_count(); ++i) {
+    report.read_row(i, row);
+    const bool is_bad = row.verdict == Verdict::fail || row.verdict == Verdict::warning;
+    if (row.one_sided() || (!single && !is_bad)) continue;
+    if (found.size() == kMaxFiles) {
+      ++more;
+      continue;
+    }
+    std::vector<std::string> parts = {difference_sentence(head, row), data_sentence(head, row, {})};
+    if (const auto error = metric(head, row, "rel_l2")) parts.push_back(fmt::format("rel_l2 {:.1e}", *error));
+    if (parts[1].empty()) parts.emplace_back(row.message);
+    std::erase(parts, "");
+    const std::string name = single ? "" : std::string(row.named().op) + ": ";
+    if (!parts.empty()) found.push_back(printable(name + fmt::format("{}", fmt::join(parts, "; "))));
+  }
+  if (more > 0) found.push_back(fmt::format("and {} more {} not pass", more, more == 1 ? "does" : "do"));
+  return found;
+}
+
+int64_t padded_rows(const ReportView& report) {
+  RowView row;
+  row.wants_metrics = false;
+  int64_t count = 0;
+  for (int64_t i = 0; i < report.row_count(); ++i) {
+    report.read_row(i, row);
+    count += row.message.find(kPaddingMessage) != std::string_view::npos;
+  }
+  return count;
+}
+
 std::vector<std::string> culprit_sentences(const ReportView& report, const Culprit& culprit) {
   std::vector<std::string> found;
   const auto say = [&](const std::string& text) {
@@ -293,13 +332,13 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     const std::string second = difference_sentence(report.head(), row);
     say(first + (first.empty() || second.empty() ? "" : "; ") + second);
     say(row.mode == "statistics" ? statistics_sentence(report.head(), row)
-                                 : data_sentence(report.head(), row, culprit));
+                                 : data_sentence(report.head(), row, culprit.worst));
     say(std::string(row.message));
   }
   say(place_sentence(culprit));
   say(evidence_sentence(culprit, has_row));
   if (!culprit.module.empty()) say("in module " + culprit.module);
-  say(call_site(culprit));
+  say(call_site(culprit.stack));
   return found;
 }
 

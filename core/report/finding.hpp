@@ -10,12 +10,26 @@
 
 namespace ulpscope {
 
+// The source of plain tensor files: each file is a tensor, and there are no operations to count.
+constexpr std::string_view kPlainFiles = "tensor_files";
+
 // "COMPUTE FAULT" for compute_fault.
 std::string headline(std::string_view verdict);
 
 // The sentence of a run without culprit ("every difference is explained …"), and what it cannot prove. Empty
 // for verdicts that name culprits.
 std::vector<std::string> run_sentences(const ReportView& report);
+
+// The numbers of pairs of plain tensor files, which no culprit speaks for: of a single pair always, else of
+// the first that do not pass. Empty for dumps of operations.
+std::vector<std::string> plain_file_sentences(const ReportView& report);
+
+// Rows of which only the elements before the padding were compared.
+int64_t padded_rows(const ReportView& report);
+
+// "called from llm_model.py:114 in forward": the innermost frame of a stack that is no wrapper of torch; the
+// innermost as it stands where no frame has the known form. Empty for an empty stack.
+std::string call_site(const std::vector<std::string>& stack);
 
 // Why a culprit is one, a sentence a line: how its inputs compare, how its tensor differs, the worst element,
 // where it was called, the evidence of the localisation.

@@ -14,6 +14,10 @@ constexpr size_t kFullCulprits = 3, kBriefCulprits = 5, kSuspects = 3, kDiagnost
 constexpr int64_t kLayoutWidth = 80, kMinName = 16;
 constexpr std::string_view kIndent = "    ";
 
+std::string counted(int64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count_text(count), count == 1 ? one : many);
+}
+
 enum class Tone { bold, red, yellow, green, grey };
 
 class Block {
@@ -73,9 +77,12 @@ class Block {
 
   void write_side(std::string_view word, const SideInfo& side) {
     std::string facts;
-    for (const std::string* fact : {&side.source, &side.task, &side.level})
+    const std::string level = side.source == kPlainFiles ? "" : side.level;
+    for (const std::string* fact : {&side.source, &side.task, &level})
       if (!fact->empty()) facts += printable(*fact) + " · ";
-    facts += count_text(side.ops) + " ops · " + count_text(side.tensors) + " tensors";
+    // Plain files have no operations: each is a tensor.
+    if (side.source != kPlainFiles) facts += counted(side.ops, "op", "ops") + " · ";
+    facts += counted(side.tensors, "tensor", "tensors");
     const int64_t taken = static_cast<int64_t>(word.size()) + 2 + 3 + display_width(facts);
     line(fmt::format("{}  {}   {}", word, shorten_middle(printable(side.path), room(taken)), facts));
   }
@@ -91,7 +98,7 @@ class Block {
       const std::string how = match == "exact"    ? "matched exactly"
                               : match == "origin" ? "matched by original name"
                                                   : printable(match);
-      text += (text.empty() ? count_text(count) + " rows " : ", " + count_text(count) + " ") + how;
+      text += (text.empty() ? counted(count, "row", "rows") + " " : ", " + count_text(count) + " ") + how;
     }
     if (text.empty()) text = "no rows matched";
     line(fmt::format("{} · {} only in target · {} only in golden", text,
@@ -127,6 +134,10 @@ class Block {
                      std::string(static_cast<size_t>(gap), ' '), confidence));
   }
 
+  std::string where_all_is() const {
+    return options_.report_path.empty() ? "the JSON result" : printable(options_.report_path);
+  }
+
   void write_culprits() {
     const std::vector<Culprit>& culprits = head_.localisation.culprits;
     for (size_t i = 0; i < std::min(culprits.size(), kFullCulprits + kBriefCulprits); ++i) {
@@ -137,8 +148,8 @@ class Block {
       for (const std::string& step : culprits[i].next) next(step);
     }
     if (culprits.size() > kFullCulprits + kBriefCulprits)
-      line(fmt::format("and {} more culprits, see the report",
-                       culprits.size() - kFullCulprits - kBriefCulprits));
+      line(fmt::format("and {} more culprits, in {}", culprits.size() - kFullCulprits - kBriefCulprits,
+                       where_all_is()));
     const int64_t propagated = head_.localisation.propagated;
     if (propagated > 0)
       sentence(fmt::format("{} later {} because of {}", count_text(propagated),
@@ -153,7 +164,7 @@ class Block {
       for (const std::string& step : suspects[i].next) next(step);
     }
     if (suspects.size() > kSuspects)
-      sentence(fmt::format("and {} more suspects, see the report", suspects.size() - kSuspects));
+      sentence(fmt::format("and {} more suspects, in {}", suspects.size() - kSuspects, where_all_is()));
   }
 
   void write_finding() {
@@ -166,6 +177,10 @@ class Block {
       for (const std::string& text : run_sentences(report_)) sentence(text);
       if (!good) write_suspects();
     }
+    for (const std::string& text : plain_file_sentences(report_)) sentence(text);
+    if (const int64_t rows = padded_rows(report_); rows > 0)
+      sentence(fmt::format("{} compared without {} padding rows", counted(rows, "tensor is", "tensors are"),
+                           rows == 1 ? "its" : "their"));
     for (const std::string& note : head_.localisation.notes) sentence(printable(note));
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "report/csv.hpp"
@@ -34,6 +36,16 @@ std::string in_folder(const std::string& folder, std::string_view name) {
                                                 : folder + "/" + std::string(name);
 }
 
+// Writes one report of a request into folder and answers its path.
+Result<std::string> write_one(const ReportView& report, ReportFormat format, const ReportRequest& request,
+                              const std::string& folder) {
+  std::string path = in_folder(folder, file_name(format));
+  std::error_code ignored;
+  if (request.keep_existing && std::filesystem::exists(path, ignored)) return path;
+  ULPSCOPE_TRY(write_report(report, format, path, request.pool));
+  return path;
+}
+
 }  // namespace
 
 Result<std::vector<ReportFormat>> parse_formats(std::string_view list) {
@@ -61,6 +73,14 @@ std::string_view file_name(ReportFormat format) {
   for (const FormatEntry& entry : kFormats)
     if (entry.format == format) return entry.file;
   return {};
+}
+
+bool is_complete(const ReportRequest& request, const std::string& folder) {
+  return std::all_of(request.formats.begin(), request.formats.end(), [&](ReportFormat format) {
+    std::error_code ignored;
+    const bool has_one_file = format != ReportFormat::csv || request.columns == TableColumns::full;
+    return !has_one_file || std::filesystem::exists(in_folder(folder, file_name(format)), ignored);
+  });
 }
 
 Status write_report(const ReportView& report, ReportFormat format, const std::string& path,
@@ -93,9 +113,8 @@ Result<std::vector<std::string>> write_reports(const ReportView& report, const R
     return Error{Code::usage, "--columns msprobe needs the dumps, expected full for a stored result"};
   std::vector<std::string> paths;
   for (const ReportFormat format : request.formats) {
-    const std::string path = in_folder(folder, file_name(format));
-    ULPSCOPE_TRY(write_report(report, format, path, request.pool));
-    paths.push_back(path);
+    ULPSCOPE_ASSIGN(std::string path, write_one(report, format, request, folder));
+    paths.push_back(std::move(path));
   }
   return paths;
 }
@@ -111,9 +130,8 @@ Result<std::vector<std::string>> write_reports(const ResultTable& table, const R
       paths.insert(paths.end(), tables.begin(), tables.end());
       continue;
     }
-    const std::string path = in_folder(folder, file_name(format));
-    ULPSCOPE_TRY(write_report(view, format, path, request.pool));
-    paths.push_back(path);
+    ULPSCOPE_ASSIGN(std::string path, write_one(view, format, request, folder));
+    paths.push_back(std::move(path));
   }
   return paths;
 }

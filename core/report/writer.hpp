@@ -29,18 +29,22 @@ struct ReportRequest {
   TableColumns columns = TableColumns::full;
   std::string version;         // of the program; used for tables, a stored result keeps its own
   ThreadPool* pool = nullptr;  // workers that format rows; null: this thread alone
+  bool keep_existing = false;  // a report that is there is left as it is, and is no error
 };
 
 // The file of a format in a result folder: "compare_result.json", "junit.xml".
 std::string_view file_name(ReportFormat format);
 
 // Writes each format into folder, which is there; answers the paths in the order of formats. io: a file
-// exists or cannot be written; those written before stay. usage: msprobe columns of a stored result, which
-// does not hold their numbers. Any thread.
+// exists (unless keep_existing) or cannot be written; those written before stay. usage: msprobe columns of a
+// stored result, which does not hold their numbers. Any thread.
 Result<std::vector<std::string>> write_reports(const ReportView& report, const ReportRequest& request,
                                                const std::string& folder);
 Result<std::vector<std::string>> write_reports(const ResultTable& table, const ReportRequest& request,
                                                const std::string& folder);
+
+// Whether folder holds every report of the request that has one file.
+bool is_complete(const ReportRequest& request, const std::string& folder);
 
 // Writes one format to path; "-" is the standard output for json, csv, md and junit, and usage for the
 // others.

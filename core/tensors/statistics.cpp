@@ -130,12 +130,16 @@ Result<TensorStatistics> read_statistics(TensorData& data, DType dtype, const Ca
   const auto width = static_cast<int64_t>(size_bytes(dtype));
   const std::optional<uint32_t> stated = data.stated_crc32();
   uint32_t crc = 0;
+  bool odd_bools = false;
   ULPSCOPE_TRY(for_each_chunk(data, dtype, cancel, [&](std::span<const std::byte> bytes) {
+    if (dtype == DType::b8 && !odd_bools)
+      odd_bools = std::any_of(bytes.begin(), bytes.end(), [](std::byte each) { return each > std::byte{1}; });
     accumulator.add(bytes.data(), static_cast<int64_t>(bytes.size()) / width);
     if (stated) crc = libdeflate_crc32(crc, bytes.data(), bytes.size());
   }));
   TensorStatistics found = accumulator.finish();
   if (stated) found.crc_right = crc == *stated;
+  found.odd_bools = odd_bools;
   return found;
 }
 

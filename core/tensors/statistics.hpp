@@ -41,6 +41,7 @@ struct TensorStatistics {
   // Whether the bytes have the CRC-32 that their file states; nothing when it states none. Set by
   // read_statistics.
   std::optional<bool> crc_right;
+  bool odd_bools = false;  // bytes of a bool tensor other than 0 and 1, which count as true
 
   bool has_nan() const { return nan_count > 0; }
   bool has_inf() const { return positive_inf > 0 || negative_inf > 0; }

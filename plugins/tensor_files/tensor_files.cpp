@@ -42,10 +42,14 @@ bool is_tensor_name(std::string_view path) {
 // The names of files whose own were too long for the file system.
 constexpr std::string_view kMapping = "mapping.csv";
 
-// Beside tensors without meaning: what a person or a file manager leaves in a folder.
+// Beside tensors without meaning: what a person or a file manager leaves in a folder, and the lists that
+// programs write beside their tensors (manifest.json, convert.json). Not the files of a dump.
 bool is_ignored(std::string_view path) {
+  constexpr std::string_view kDumpFiles[] = {"dump.json", "debug.json", "construct.json", "stack.json"};
   const std::string_view name = file_name(path);
-  return name.starts_with('.') || name.starts_with("README") || name == kMapping;
+  const bool of_dump = std::find(std::begin(kDumpFiles), std::end(kDumpFiles), name) != std::end(kDumpFiles);
+  return name.starts_with('.') || name.starts_with("README") || name == kMapping ||
+         (name.ends_with(".json") && !of_dump);
 }
 
 // path, which lies below root, as it is seen from there.
@@ -116,7 +120,7 @@ class TensorFiles final : public ulpscope::Source {
         path_(path),
         root_(root_of(path_)),
         is_strict_(parsed(options_json).strict),
-        tensors_(host, root_, {false, is_strict_}) {
+        tensors_(host, root_, {false, is_strict_, false}) {
     if (single_file()) {
       if (!is_tensor_name(path_) && !opens_as_tensor(path_))
         throw Failure(ULPSCOPE_E_FORMAT, path_ + ": expected a .npy, .pt or .safetensors file");

@@ -6,8 +6,9 @@
 
 namespace {
 
-class TorchApi final : public ulpscope::FrameworkSource {
+class TorchApi final : public ulpscope::FlavouredSource<TorchApi, ulpscope::FrameworkFlavour::torch_api> {
  public:
+  using FlavouredSource::FlavouredSource;
   static constexpr const char* kName = "torch_api";
   static constexpr const char* kSummary =
       "dumps of PyTorch APIs and modules (dump.json, debug.json, tensor files)";
@@ -15,13 +16,6 @@ class TorchApi final : public ulpscope::FrameworkSource {
       ulpscope::kStepsOption,       ulpscope::kRanksOption,  ulpscope::kSalvageOption,
       ulpscope::kFollowLinksOption, ulpscope::kStrictOption, ulpscope::kLayoutOption,
   };
-
-  static ulpscope::Probe probe(std::string_view path) {
-    return ulpscope::probe_framework(path, ulpscope::FrameworkFlavour::torch_api);
-  }
-
-  TorchApi(ulpscope::Host host, std::string_view path, std::string_view options_json)
-      : FrameworkSource(host, path, options_json, ulpscope::FrameworkFlavour::torch_api, kOptions) {}
 };
 
 }  // namespace

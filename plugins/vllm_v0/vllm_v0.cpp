@@ -6,8 +6,9 @@
 
 namespace {
 
-class VllmV0 final : public ulpscope::FrameworkSource {
+class VllmV0 final : public ulpscope::FlavouredSource<VllmV0, ulpscope::FrameworkFlavour::vllm_v0> {
  public:
+  using FlavouredSource::FlavouredSource;
   static constexpr const char* kName = "vllm_v0";
   static constexpr const char* kSummary = "dumps of the vLLM V0 engine: one generate call a step folder";
   static constexpr ulpscope_option_desc kOptions[] = {
@@ -19,13 +20,6 @@ class VllmV0 final : public ulpscope::FrameworkSource {
       ulpscope::kLayoutOption,
       {"first_token", "int", "0", "number of the first dumped forward pass (the a of token_range=[a, b])"},
   };
-
-  static ulpscope::Probe probe(std::string_view path) {
-    return ulpscope::probe_framework(path, ulpscope::FrameworkFlavour::vllm_v0);
-  }
-
-  VllmV0(ulpscope::Host host, std::string_view path, std::string_view options_json)
-      : FrameworkSource(host, path, options_json, ulpscope::FrameworkFlavour::vllm_v0, kOptions) {}
 };
 
 }  // namespace

@@ -6,8 +6,9 @@
 
 namespace {
 
-class VllmV1 final : public ulpscope::FrameworkSource {
+class VllmV1 final : public ulpscope::FlavouredSource<VllmV1, ulpscope::FrameworkFlavour::vllm_v1> {
  public:
+  using FlavouredSource::FlavouredSource;
   static constexpr const char* kName = "vllm_v1";
   static constexpr const char* kSummary = "dumps of the vLLM V1 engine: one scheduler step a step folder";
   static constexpr ulpscope_option_desc kOptions[] = {
@@ -20,13 +21,6 @@ class VllmV1 final : public ulpscope::FrameworkSource {
       {"skip_steps", "list of int", "[]", "numbers of step folders to leave out, such as warm-up"},
       {"step_offset", "int", "0", "added to the number of each step, where warm-ups differ"},
   };
-
-  static ulpscope::Probe probe(std::string_view path) {
-    return ulpscope::probe_framework(path, ulpscope::FrameworkFlavour::vllm_v1);
-  }
-
-  VllmV1(ulpscope::Host host, std::string_view path, std::string_view options_json)
-      : FrameworkSource(host, path, options_json, ulpscope::FrameworkFlavour::vllm_v1, kOptions) {}
 };
 
 }  // namespace

@@ -26,7 +26,8 @@ function(ulpscope_add_module name)
     PREFIX "" OUTPUT_NAME ${name} SUFFIX .plugin.so
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LINK_DEPENDS ${map})
-  target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  # No fused multiply-add of the compiler's choosing: the same plugin gives the same bits on every machine.
+  target_compile_options(${name} PRIVATE -ffp-contract=off $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   target_link_options(${name} PRIVATE
     LINKER:-z,now LINKER:--exclude-libs,ALL LINKER:--version-script=${map})
   ulpscope_is_sanitized(${name} sanitized)

@@ -86,6 +86,56 @@ class AnswerTest(CompareTest):
         self.assertEqual(result["rows"][0]["metrics"]["max_abs_err"], 1.0)
         self.assertEqual(result["localisation"]["culprits"], [])
 
+    def test_two_arrays_show_their_numbers(self):
+        a = self.write("a.npy", npy("<f4", [3], floats(1, 2, 3)))
+        b = self.write("b.npy", npy("<f4", [3], floats(1.5, 3, 3)))
+        run, _ = self.compare(1, a, b)
+        self.assertRegex(run.out, r"(?m)^target  .*a\.npy   tensor_files · tensor · 1 tensor$")
+        self.assertNotIn("L1", run.out)
+        # 2 of 3 differ; the largest error is |2 - 3|; the norm of (-0.5, -1, 0) over that of (1.5, 3, 3) is 0.248
+        self.assertRegex(run.out, r"differs in 67 % of 3 elements; max_abs_err 1\.0e\+00; cosine 0\.98\d+;\s+rel_l2 2\.5e-01")
+
+    def test_folders_of_arrays_show_what_does_not_pass(self):
+        for side, last in (("target", 4), ("golden", 3)):
+            self.write(f"{side}/same.npy", npy("<f4", [2], floats(1, 2)))
+            self.write(f"{side}/other.npy", npy("<f4", [2], floats(1, last)))
+            self.write(f"{side}/manifest.json", "{}")
+        run, _ = self.compare(1, self.path("target"), self.path("golden"))
+        self.assertIn("other: output differs in 50 % of 2 elements; max_abs_err 1.0e+00", run.out)
+        self.assertNotIn("same:", run.out)
+
+    def test_ranks_recorded_with_different_tasks_are_told(self):
+        target, golden = self.pair(CHAIN)
+        for side in ("target", "golden"):
+            self.dump(side, {"Torch.add.0.forward": call(tensor(md5="0011aabb"), output=tensor(md5="0011aabb"))}, rank=1)
+        run, result = self.compare(0, target, golden)
+        self.assertIn("note: the ranks of target were recorded with different tasks: checksums by rank 1; statistics by rank 0",
+                      " ".join(run.out.split()))
+        self.assertEqual(len([n for n in result["notices"] if "different tasks" in n]), 2)
+
+    def test_the_next_step_names_the_numbers_of_both_sides(self):
+        changed = dict(CHAIN, **{"Torch.mul.0.forward": call(tensor((3.0, -2.0, 0.2, 4.0)), output=tensor((9.0, -3.0, 0.9, 9.0)))})
+        self.dump("target", changed, step=5)
+        self.dump("golden", CHAIN, step=2)
+        _, result = self.compare(1, self.path("target"), self.path("golden"))
+        steps = result["localisation"]["culprits"][0]["next"][0]
+        self.assertIn('target "task": "tensor", "step": [5]', steps)
+        self.assertIn('golden "task": "tensor", "step": [2]', steps)
+
+    def test_statistics_are_said_once(self):
+        changed = dict(CHAIN, **{"Torch.mul.0.forward": call(tensor((3.0, -2.0, 0.2, 4.0)), output=tensor((9.0, -3.0, 0.9, 9.0)))})
+        run, _ = self.compare(1, *self.pair(changed))
+        self.assertIn("max 9 against 5", run.out)
+        self.assertNotIn("target 9, golden 5", run.out)
+
+    def test_an_alias_in_a_file_of_the_user_is_refused(self):
+        target, golden = self.pair(CHAIN)
+        bomb = self.write("bomb.yaml", "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n")
+        for option in ("--baseline", "--mapping", "-dm", "-lm"):
+            with self.subTest(option):
+                run = self.check(2, "compare", target, golden, "-o", self.path("out"), option, bomb)
+                self.assertIn("bomb.yaml:2:8: an alias, expected plain text", run.err)
+
     def test_an_existing_result_is_never_overwritten(self):
         target, golden = self.pair(CHAIN)
         self.compare(0, target, golden)
@@ -128,6 +178,51 @@ class DamagedInputTest(CompareTest):
         self.write("photos/x.txt", "hello")
         run = self.check(2, "compare", self.path("photos"), self.dump("golden", CHAIN), "-o", self.path("out"))
         self.assertIn("torch_api", run.err)
+
+    def test_an_empty_folder_is_missing_input(self):
+        os.makedirs(self.path("none"))
+        run = self.check(3, "compare", self.path("none"), self.dump("golden", CHAIN), "-o", self.path("out"))
+        self.assertIn("none: the folder is empty, expected a dump", run.err)
+
+    def test_what_stands_in_place_of_a_dump_json_is_named(self):
+        self.dump("golden", CHAIN)
+        for kind, words in (("fifo", "is a FIFO, not a regular file"), ("folder", "is a folder, expected a file"),
+                            ("loose", "No such file or directory"),
+                            ("link", "leaves the dump through a symbolic link; --source-option follow_links=true reads it")):
+            with self.subTest(kind):
+                file = self.path(kind, "step0", "rank0", "dump.json")
+                os.makedirs(os.path.dirname(file))
+                if kind == "fifo":
+                    os.mkfifo(file)
+                elif kind == "folder":
+                    os.makedirs(file)
+                else:
+                    os.symlink(self.path("golden", "step0", "rank0", "dump.json") if kind == "link" else "nowhere", file)
+                run = self.check(3, "list", self.path(kind))
+                self.assertIn("step0/rank0/dump.json: ", run.err)
+                self.assertIn(words, run.err)
+                self.assertEqual(run.err.count("rank0/dump.json: "), 1, run.err)
+        for command in ("list", "overflow"):
+            self.check(0, command, self.path("link"), "--source-option", "follow_links=true")
+        os.symlink("dump.json", self.path("golden", "step0", "rank0", "debug.json"))
+        self.check(0, "list", self.path("golden"))
+
+    def test_every_reader_of_dumps_takes_options_of_the_source(self):
+        text = dump_text(CHAIN)
+        cut = text.index('"Torch.mul.0.forward"') + 40
+        self.dump("target", text[:cut])
+        run = self.check(3, "list", self.path("target"))
+        self.assertIn("--source-option salvage=true keeps the 1 entries before it", run.err)
+        for words in (["list"], ["overflow"]):
+            with self.subTest(words[0]):
+                self.check(0, words[0], self.path("target"), "--source-option", "salvage=true")
+        run = self.check(0, "show", self.path("target"), "Torch.add.0.forward output.0", "--source-option", "salvage=true")
+        self.assertIn("Torch.add.0.forward", run.out)
+        run = self.check(3, "convert", self.path("target"), "--source-option", "salvage=true")
+        self.assertIn("the dump holds no data of 2 tensors", run.err)
+        run = self.check(2, "list", self.path("target"), "--source-option", "salvag=true")
+        self.assertIn("torch_api has no option 'salvag' (did you mean 'salvage'?)", run.err)
+        self.assertIn("expected NAME=VALUE", self.check(2, "list", self.path("target"), "--source-option", "salvage").err)
 
     def test_a_cut_off_dump_is_exit_3_and_names_the_byte(self):
         text = dump_text(CHAIN)
@@ -242,6 +337,24 @@ class StoppedRunTest(CompareTest):
                 self.write("cut/journal.jsonl", "".join(lines[:kept]) + '{"row":2,"metr')
                 self.check(1, "compare", "--resume", "cut")
                 self.assertEqual(self.reports("cut"), self.reports("whole"))
+
+    def test_a_finished_run_is_complete(self):
+        target, golden = self.make_folders()
+        self.check(1, "compare", target, golden, "-o", "whole", "--exact-output")
+        before = self.reports("whole")
+        run = self.check(1, "compare", "--resume", "whole")
+        self.assertIn("whole: the run is complete, its reports stay as they are", run.err)
+        self.assertIn("fail 1", run.out)
+        self.assertEqual(self.reports("whole"), before)
+
+    def test_a_report_that_is_missing_is_written_again(self):
+        target, golden = self.make_folders()
+        self.check(1, "compare", target, golden, "-o", "whole", "--exact-output")
+        before = self.reports("whole")
+        os.remove(self.path("whole", "compare_result.csv"))
+        run = self.check(1, "compare", "--resume", "whole")
+        self.assertNotIn("complete", run.err)
+        self.assertEqual(self.reports("whole"), before)
 
     def test_a_changed_journal_line_is_measured_again(self):
         target, golden = self.make_folders()

@@ -80,6 +80,15 @@ class Frame(runs.RunTest):
         self.assertEqual(process.returncode, 3)
         self.assertIn(b"stdout: No space left on device", process.stderr)
 
+    def test_help_that_cannot_be_written_is_an_error(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for words in (["--help"], ["list", "--help"]):
+            with self.subTest(words), open("/dev/full", "wb") as full:
+                process = __import__("subprocess").run([runs.PROGRAM, *words], stdout=full, stderr=-1, timeout=60)
+                self.assertEqual(process.returncode, 3)
+                self.assertIn(b"stdout: No space left on device", process.stderr)
+
     def test_quiet_keeps_errors_and_drops_hints(self):
         run = self.check(3, "-q", "list", "nowhere")
         self.assertEqual(len(run.err.splitlines()), 1, run.err)

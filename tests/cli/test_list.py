@@ -32,6 +32,29 @@ class List(runs.RunTest):
         self.assertRegex(run.out, r"(?m)^ +3 +1  Torch\.matmul\.0\.forward +api +2 +1 +0  float32 \[2, 3\]$")
         self.assertRegex(run.out, r"(?m)^ +5 +0  Distributed\.all_reduce\.0\.forward +communication +1 +1 +0")
 
+    def test_checksums_are_named_beside_statistics(self):
+        leaf = tensor((2, 3), md5="0011aabb")
+        self.write("md5/step0/rank0/dump.json", dump_json({"Torch.a.0.forward": call([leaf], [leaf])}))
+        self.assertRegex(self.check(0, "list", self.path("md5")).out, r"(?m)^holds +statistics and checksums, level L1$")
+
+    def test_a_table_fits_the_terminal_and_says_what_it_leaves_out(self):
+        import terminal
+        code, out = terminal.run(80, "list", self.small_dump(), "--tensors")
+        self.assertEqual(code, 0, out)
+        self.assertTrue(all(len(line) <= 80 for line in out.splitlines() if "too wide" not in line), out)
+        self.assertIn("too wide for this terminal: ", out)
+        self.assertIn("Torch", out)
+        code, out = terminal.run(80, "plugins", "list")
+        self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
+
+    def test_csv_holds_no_control_characters(self):
+        calls = {"Torch.\x1b[31m\u202ea.0.forward": call([tensor()], [tensor()])}
+        self.write("odd/step0/rank0/dump.json", dump_json(calls))
+        run = self.check(0, "list", self.path("odd"), "--format", "csv")
+        self.assertNotIn("\x1b", run.out)
+        self.assertNotIn("\u202e", run.out)
+        self.assertIn("Torch.\\x1b[31m\\xe2\\x80\\xaea.0.forward", run.out)
+
     def test_ops_alone_keep_execution_order(self):
         run = self.check(0, "list", self.small_dump(), "--ops", "--step", "3")
         names = [line.split()[2] for line in run.out.splitlines()[1:]]

@@ -123,7 +123,7 @@ class Merge(runs.RunTest):
         self.assertIn("argument DIR is missing", self.check(2, "merge").err)
         self.assertIn("nowhere: no such file or folder", self.check(3, "merge", "nowhere").err)
         os.mkdir(self.path("empty"))
-        self.assertIn("holds no compare_result.json", self.check(2, "merge", self.path("empty")).err)
+        self.assertIn("holds no compare_result.json", self.check(3, "merge", self.path("empty")).err)
 
     def test_a_filter_that_fits_nothing(self):
         self.assertIn("no row of the results is named like this",

@@ -176,12 +176,37 @@ class Faults(OverflowTest):
         calls = {"Torch.a.0.forward": call([CLEAN], [dict(leaf, data_name="gone.npy")])}
         self.write("d/step0/rank0/dump.json", dump_json(calls, task="tensor"))
         run = self.overflow(3, self.path("d"))
-        self.assertIn("1 tensors could not be read", run.out)
+        self.assertIn("1 tensor could not be read", run.out)
 
     def test_a_dump_that_says_nothing_is_exit_3(self):
         leaf = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [3], "md5": "0011aabb"}
         self.write("d/step0/rank0/dump.json", dump_json({"Torch.a.0.forward": call([leaf], [leaf])}))
-        self.assertIn("no tensor has statistics or data to look at", self.check(3, "overflow", self.path("d")).err)
+        self.assertIn("no floating tensor has statistics or data to look at", self.check(3, "overflow", self.path("d")).err)
+
+    def test_integers_beside_floats_of_which_nothing_is_known_are_no_all_clear(self):
+        leaf = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [3], "requires_grad": False}
+        calls = {"Torch.a.0.forward": call([tensor(dtype="torch.int64"), tensor(dtype="torch.bool")], [leaf])}
+        run = self.check(3, "overflow", self.dump(calls), "-o", self.path("out"))
+        self.assertIn("no floating tensor has statistics or data to look at", run.err)
+        self.assertEqual(run.out, "")
+
+    def test_integers_alone_hold_no_nan(self):
+        calls = {"Torch.a.0.forward": call([tensor(dtype="torch.int64")], [tensor(dtype="torch.bool")])}
+        self.overflow(0, self.dump(calls))
+        self.assertEqual((self.result["summary"]["exact"], self.result["summary"]["by_statistics"]), (2, 0))
+
+    def test_masks_without_a_finding_have_no_culprit_to_stem_from(self):
+        calls = {"Tensor.masked_fill.0.forward": call([CLEAN, number(float("-inf"))], [mask_tensor()])}
+        run = self.overflow(0, self.dump(calls))
+        self.assertIn("1 tensor holds NaN or infinity on purpose, as masks do\n", run.out)
+        self.assertNotIn("because of", run.out)
+
+    def test_the_call_site_is_short_and_passes_over_wrappers(self):
+        path = self.dump({"Torch.log.0.forward": call([CLEAN], [nan_tensor()])})
+        frames = ["File /x/site-packages/torch/nn/modules/module.py, line 9, in _call_impl, \n f()",
+                  "File /home/me/model.py, line 114, in forward, \n y = x.log()"]
+        self.write("d/step0/rank0/stack.json", '{"0": [["Torch.log.0.forward"], %s]}' % __import__("json").dumps(frames))
+        self.assertIn("    called from model.py:114 in forward\n", self.overflow(1, path).out)
 
     def test_the_dump_is_named_once(self):
         self.assertIn("the dump is named twice", self.check(2, "overflow", "a", "-i", "b").err)

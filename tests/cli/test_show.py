@@ -65,6 +65,16 @@ class Show(runs.RunTest):
         path = self.array("|b1", (2,), b"\0\1")
         self.assertTrue(self.check(0, "show", path, "--slice", ":").out.endswith("\n[False,  True]\n"))
 
+    def test_bool_bytes_other_than_0_and_1_are_told(self):
+        run = self.check(0, "show", self.array("|b1", (3,), b"\0\1\x07"))
+        self.assertIn("bool elements hold bytes other than 0 and 1; they count as true", run.err)
+        self.assertNotIn("bool elements", self.check(0, "show", self.array("|b1", (2,), b"\0\1")).err)
+
+    def test_an_unreadable_file_has_no_shape(self):
+        run = self.check(3, "show", self.write("broken.npy", b"\x93NUMPY\x01\x00junk"))
+        self.assertRegex(run.out, r"(?m)^  shape +unknown$")
+        self.assertNotIn("1 element", run.out)
+
     def test_wrong_slices_say_what_was_expected(self):
         path = self.array("<f4", (2, 3), floats(*range(6)))
         for text, message in (("5", "slice part '5', expected a place within a dimension of 2"),

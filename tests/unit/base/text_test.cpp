@@ -119,6 +119,17 @@ TEST_CASE("printable shows control bytes and invalid UTF-8 as \\xNN and keeps th
   CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");                    // overlong '/'
   CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // a surrogate
   CHECK(printable("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // past U+10FFFF
+  CHECK(printable("a\xe2\x80\xae"
+                  "b") ==
+        "a\\xe2\\x80\\xae"
+        "b");                                                      // U+202E, right to left from here on
+  CHECK(printable("\xe2\x80\x8b") == "\\xe2\\x80\\x8b");           // U+200B, of no width
+  CHECK(printable("\xe2\x81\xa6") == "\\xe2\\x81\\xa6");           // U+2066, isolates a direction
+  CHECK(printable("\xef\xbb\xbf") == "\\xef\\xbb\\xbf");           // U+FEFF, byte order mark
+  CHECK(printable("\xd8\x9c") == "\\xd8\\x9c");                    // U+061C, a mark of direction
+  CHECK(printable("\xc2\xad") == "\\xc2\\xad");                    // U+00AD, a soft hyphen
+  CHECK(printable("\xf3\xa0\x81\x81") == "\\xf3\\xa0\\x81\\x81");  // U+E0041, a tag
+  CHECK(printable("\xe2\x80\xa6") == "\xe2\x80\xa6");              // U+2026, an ellipsis
   CHECK(printable("\xe4\xb8") == "\\xe4\\xb8");                    // cut short
 }
 

@@ -274,7 +274,8 @@ TEST_CASE("scan: an unreadable rank is diagnosed and the others are read") {
   const std::string texts = texts_of(scan);
   CHECK(texts ==
         "step0/rank0: dump.json is missing\n"
-        "step0/rank1/dump.json: byte 182: the text ends early (an unfinished run?); the option salvage keeps "
+        "step0/rank1/dump.json: byte 182: the text ends early (an unfinished run?); --source-option "
+        "salvage=true keeps "
         "the 1 entries before it\n"
         "step0/rank2/dump.json: byte 21: no member \"data\"\n"
         "step0/rank3/dump.json: byte 28: expected data to be an object\n"
