@@ -76,6 +76,17 @@ ContentKey recorded_key(const DumpIndex& index, TensorId id) {
   return to_key(XXH3_128bits_withSeed(values.data(), sizeof(values), seed));
 }
 
+// Whether an op stands inside another one. What an op reads was there before anything inside it ran.
+bool is_inside(const DumpIndex& index, OpId op, OpId outer) {
+  constexpr int kMaxDepth = 1000;
+  OpId parent = index.ops()[op].parent;
+  for (int depth = 0; depth < kMaxDepth && parent != kNoIndex; ++depth) {
+    if (parent == outer) return true;
+    parent = index.ops()[parent].parent;
+  }
+  return false;
+}
+
 bool is_read(Role role) { return role == Role::input || role == Role::kwarg; }
 
 }  // namespace
@@ -131,7 +142,8 @@ void DataFlow::link_group(const DumpIndex& index, const ContentKeys& hashes, con
       const ContentKey record = says_something ? recorded_key(index, entry.tensor) : ContentKey();
       linkable_[item] = content.known() || record.known() || tensor.link != 0;
       if (is_read(entry.role)) {
-        producers_[item] = find(now, tensor.link, content, record);
+        const ItemId found = find(now, tensor.link, content, record);
+        if (found != kNoIndex && !is_inside(index, index.items()[found].op, op)) producers_[item] = found;
         if (producers_[item] == kNoIndex) producers_[item] = find(before, tensor.link, content, record);
       } else if (entry.role == Role::output) {
         if (tensor.link != 0) now.by_name[tensor.link] = item;

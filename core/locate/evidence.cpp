@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "kernels/pair_metrics.hpp"
+#include "locate/next_run.hpp"
 #include "locate/op_error.hpp"
 
 namespace ulpscope {
@@ -18,11 +19,10 @@ const char* to_text(FaultKind kind) {
   return kind == FaultKind::compute_fault ? "compute_fault" : "input_fault";
 }
 
-// The module around an op: its nearest ancestor that is a module.
+// The module, layer or operation around an op.
 std::string module_of(const DumpIndex& index, OpId op) {
-  for (OpId parent = index.ops()[op].parent; parent != kNoIndex; parent = index.ops()[parent].parent)
-    if (index.ops()[parent].kind == OpKind::module) return std::string(index.text(index.ops()[parent].name));
-  return "";
+  const OpId parent = index.ops()[op].parent;
+  return parent == kNoIndex ? "" : std::string(index.text(index.ops()[parent].name));
 }
 
 std::vector<std::string> stack_of(const DumpIndex& index, OpId op) {
@@ -80,36 +80,6 @@ void add_statistics_evidence(Culprit& culprit, const ulpscope_stats& t, const ul
   pair("min", ULPSCOPE_STAT_MIN, t.min, g.min);
   pair("mean", ULPSCOPE_STAT_MEAN, t.mean, g.mean);
   pair("l2norm", ULPSCOPE_STAT_L2, t.l2norm, g.l2norm);
-}
-
-// The members of a collector's configuration that dump the tensors of one call.
-std::string task_members(const OpRow& op, std::string_view name) {
-  return fmt::format("\"task\": \"tensor\", \"step\": [{}], \"rank\": [{}], \"list\": [\"{}\"]",
-                     std::max(op.step, 0), std::max(op.rank, 0), name);
-}
-
-// The concrete next step, as something that can be pasted into a shell or a collector's configuration.
-void add_next(Culprit& culprit, const ResultTable& table, const Fault& fault, Mode mode) {
-  const std::string dump = shell_word(table.target->path());
-  if (mode != Mode::data) {
-    const ItemId golden = table.rows[static_cast<size_t>(fault.row)].pair.golden;
-    const OpRow& target_op = table.target->ops()[culprit.op];
-    const OpRow& golden_op =
-        golden == kNoIndex ? target_op : table.golden->ops()[table.golden->items()[golden].op];
-    const std::string_view golden_name =
-        golden == kNoIndex ? std::string_view(culprit.op_name) : table.golden->text(golden_op.name);
-    const std::string here = task_members(target_op, culprit.op_name);
-    const std::string there = task_members(golden_op, golden_name);
-    culprit.next.push_back(here == there ? "dump its tensors on both sides: " + here
-                                         : "dump its tensors: target " + here + "; golden " + there);
-    return;
-  }
-  const std::string tensor = shell_word(culprit.op_name + " " + culprit.tensor);
-  culprit.next.push_back(fmt::format("ulpscope show {} {}", dump, tensor));
-  if (fault.kind == FaultKind::input_fault)
-    culprit.next.push_back(
-        fmt::format("check where {} of {} comes from: it is not the result of a recorded operation",
-                    culprit.tensor, culprit.op_name));
 }
 
 }  // namespace
@@ -171,7 +141,7 @@ Culprit describe(const ResultTable& table, const FaultFinder& finder, const Faul
     if (standing.members > 1)
       add(culprit, "group_median_amplification", amplification_of(standing.median, error));
   }
-  add_next(culprit, table, fault, row.mode);
+  culprit.next = next_steps(table, culprit, fault.kind == FaultKind::input_fault, row.mode);
   return culprit;
 }
 

@@ -65,6 +65,7 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
       error_of_op_(table.target->ops().size(), -1),
       inner_(table.target->ops().size(), 0),
       inner_bad_(table.target->ops().size(), 0),
+      inner_open_(table.target->ops().size(), 0),
       states_(ops_.size(), OpState::clean),
       one_sided_states_(table.target->ops().size(), OpState::clean),
       not_tied_(not_tied) {
@@ -80,8 +81,8 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
   }
   for (size_t i = 0; i < ops_.size(); ++i)
     error_of_op_[table.pairs.ops[ops_[i].op_pair].target] = static_cast<int64_t>(i);
-  for (const OpRow& op : table.target->ops())
-    if (op.parent != kNoIndex) inner_[op.parent] = 1;
+  carry_missing_inputs(pool);
+  mark_inner();
   for (size_t i = 0; i < ops_.size(); ++i)
     if (const auto [entry, fresh] = class_of_type_.try_emplace(target_op(i).type); fresh)
       entry->second = priors_.class_of(type_of(i));
@@ -89,6 +90,63 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
   if (noise != nullptr) measure_twin(*noise);
   find_in_order();
 }
+
+// An input that was not dumped is as far off as the output that it came from, where the names of the graph
+// tell which one that is.
+void FaultFinder::carry_missing_inputs(ThreadPool& pool) {
+  bool any = false;
+  for (OpError& op : ops_)
+    for (int64_t row = op.first_row; row < op.first_row + op.row_count; ++row) {
+      if (!is_missing_input(row)) continue;
+      const ItemId producer = flows_[0].producer(target_item(row));
+      if (producer == kNoIndex || row_of_target_item_[producer] < 0) continue;
+      const RowError& error = rows_[static_cast<size_t>(row_of_target_item_[producer])];
+      if (!error.comparable || error.identical || !error.magnitude || error.shape_mismatch) continue;
+      op.in = std::max(op.in, error.rel_l2);
+      op.in_worst = std::max(op.in_worst, error.worst);
+      op.in_bias = std::max(op.in_bias, error.bias);
+      any = true;
+    }
+  if (any) standings_ = control_groups(table_, ops_, priors_, pool);
+}
+
+bool FaultFinder::is_missing_input(int64_t row) const {
+  if (target_item(row) == kNoIndex || golden_item(row) == kNoIndex) return false;
+  const ItemRow& item = table_.target->items()[target_item(row)];
+  return item.tensor != kNoIndex && !rows_[static_cast<size_t>(row)].comparable &&
+         (item.role == Role::input || item.role == Role::kwarg);
+}
+
+// Whether both sides know an output of the op and one of them does not hold it.
+bool FaultFinder::lacks_outputs(const OpError& op) const {
+  for (int64_t row = op.first_row; row < op.first_row + op.row_count; ++row) {
+    if (target_item(row) == kNoIndex || golden_item(row) == kNoIndex) continue;
+    const ItemRow& item = table_.target->items()[target_item(row)];
+    if (item.role == Role::output && item.tensor != kNoIndex && !rows_[static_cast<size_t>(row)].comparable)
+      return true;
+  }
+  return false;
+}
+
+// Which ops have others inside that speak for them: those with outputs to compare. Where some op inside has
+// none, because its data is missing, the op around it must be judged by itself as well.
+void FaultFinder::mark_inner() {
+  const auto parent_of = [this](OpId op) { return table_.target->ops()[op].parent; };
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    if (ops_[i].outputs == 0) continue;
+    for (OpId op = parent_of(op_id(i)); op != kNoIndex && inner_[op] == 0; op = parent_of(op)) inner_[op] = 1;
+  }
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    if (ops_[i].outputs > 0 || inner_[op_id(i)] != 0 || !lacks_outputs(ops_[i])) continue;
+    OpId op = parent_of(op_id(i));
+    while (op != kNoIndex &&
+           (error_of_op_[op] < 0 || ops_[static_cast<size_t>(error_of_op_[op])].outputs == 0))
+      op = parent_of(op);
+    if (op != kNoIndex) inner_open_[op] = 1;
+  }
+}
+
+OpId FaultFinder::op_id(size_t op) const { return table_.pairs.ops[ops_[op].op_pair].target; }
 
 const OpRow& FaultFinder::target_op(size_t op) const {
   return table_.target->ops()[table_.pairs.ops[ops_[op].op_pair].target];
@@ -219,6 +277,8 @@ void FaultFinder::blame(size_t op, int64_t row, FaultKind kind, std::string conf
 bool FaultFinder::has_inner(size_t op) const {
   return inner_[table_.pairs.ops[ops_[op].op_pair].target] != 0;
 }
+
+bool FaultFinder::inner_says_all(size_t op) const { return has_inner(op) && inner_open_[op_id(op)] == 0; }
 
 bool FaultFinder::inner_differs(size_t op) const {
   return inner_bad_[table_.pairs.ops[ops_[op].op_pair].target] != 0;

@@ -89,6 +89,7 @@ class FaultFinder {
   Incoming look_at_inputs(size_t op);
   void look_at_input(size_t op, int64_t row, Incoming& in);
   void look_at_external(size_t op, int64_t row, Incoming& in);
+  bool is_declared(int64_t row) const;
   bool producer_state(int64_t row, Incoming& in) const;
   bool seen_before(int64_t row) const;
   bool weight_like(int64_t row) const;
@@ -97,7 +98,13 @@ class FaultFinder {
   bool explained(size_t op) const;
   std::string structural_reason(const Incoming& in) const;
   std::string unexplained_reason(size_t op) const;
+  void carry_missing_inputs(ThreadPool& pool);
+  bool is_missing_input(int64_t row) const;
+  bool lacks_outputs(const OpError& op) const;
+  void mark_inner();
   bool has_inner(size_t op) const;
+  bool inner_says_all(size_t op) const;
+  OpId op_id(size_t op) const;  // of the target
   bool inner_differs(size_t op) const;
   int64_t untied_row(size_t op) const;
   bool is_tie(size_t op);
@@ -131,8 +138,8 @@ class FaultFinder {
   std::vector<DataFlow> flows_;  // target, golden
   std::vector<int64_t> row_of_target_item_, row_of_golden_item_;
   std::vector<int64_t> error_of_op_;  // by op of the target
-  std::vector<uint8_t> inner_,
-      inner_bad_;  // by op of the target: has recorded ops inside; one of them differs
+  // By op of the target: has ops inside that can be judged; one of them differs; one of them has no data.
+  std::vector<uint8_t> inner_, inner_bad_, inner_open_;
   std::vector<OpState> states_;
   std::vector<OpState> one_sided_states_;  // by op of the target: what ops without a partner pass on
   std::vector<size_t> blind_;

@@ -28,6 +28,7 @@ FaultFinder::Incoming FaultFinder::look_at_inputs(size_t op) {
   const OpError& error = ops_[op];
   for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row) {
     const RowError& difference = rows_[static_cast<size_t>(row)];
+    if (is_missing_input(row)) producer_state(row, in);  // never good because it is missing
     if (!difference.comparable || difference.value) continue;
     if (!reads(table_.target->items()[target_item(row)].role)) continue;
     if (!difference.identical || difference.shape_mismatch)
@@ -104,6 +105,8 @@ bool FaultFinder::seen_before(int64_t row) const {
 bool FaultFinder::weight_like(int64_t row) const {
   const ItemRow& item = table_.target->items()[target_item(row)];
   if (item.role == Role::parameter) return true;
+  // Graphs name their weights.
+  if (glob_match("*_weight_*", table_.target->text(table_.target->tensors()[item.tensor].link))) return true;
   const OpRow& op = table_.target->ops()[item.op];
   if (op.kind != OpKind::api) return false;
   const std::string_view path = table_.target->text(item.path);
@@ -115,6 +118,15 @@ bool FaultFinder::weight_like(int64_t row) const {
   return false;
 }
 
+// Whether all that the op reads is among its inputs: so it is where a graph names the value, and with layers
+// and kernels, which get their caches as inputs.
+bool FaultFinder::is_declared(int64_t row) const {
+  const ItemRow& item = table_.target->items()[target_item(row)];
+  const OpKind kind = table_.target->ops()[item.op].kind;
+  if (kind == OpKind::layer || kind == OpKind::kernel) return true;
+  return item.tensor != kNoIndex && table_.target->tensors()[item.tensor].link != 0;
+}
+
 void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   const RowError& difference = rows_[static_cast<size_t>(row)];
   const RankState& rank = ranks_[target_op(op).rank];
@@ -124,8 +136,8 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
     return;
   }
   // A value that the run computed earlier may come back through calls that no dump records (in-place writes,
-  // caches): of this step any, of earlier ones what differs by more than rounding.
-  if (!weight && rank.tainted && rank.tainted_step == target_op(op).step) {
+  // caches): of this step any that is no declared input, of others what differs by more than rounding.
+  if (!weight && !is_declared(row) && rank.tainted && rank.tainted_step == target_op(op).step) {
     in.inherited = true;
     return;
   }

@@ -202,7 +202,7 @@ bool FaultFinder::explained(size_t op) const {
   // Nor do those of a slice follow from those of the whole.
   const OpClass* known = class_of(op);
   if (error.statistics && known != nullptr && !known->sensitive) return true;
-  if (has_inner(op)) return true;  // what is inside was judged for itself
+  if (inner_says_all(op)) return true;  // what is inside was judged for itself
   if (!(error.out <= explained_error(op))) return false;
   const double formats = error.roundoff * std::sqrt(error.reduction);
   const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;

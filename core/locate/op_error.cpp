@@ -71,7 +71,9 @@ RowError statistics_error(const ulpscope_stats& t, const ulpscope_stats& g, doub
     if (!std::isfinite(a) || !std::isfinite(b)) {
       // The norm and mean of masked scores are infinite on both sides or overflow on the narrower one: only
       // an extreme proves a class difference.
-      if (bit == ULPSCOPE_STAT_MAX || bit == ULPSCOPE_STAT_MIN) error.class_mismatch = true;
+      // A norm is NaN only where an element is.
+      const bool nan_came = bit == ULPSCOPE_STAT_L2 && std::isnan(a) != std::isnan(b);
+      if (bit == ULPSCOPE_STAT_MAX || bit == ULPSCOPE_STAT_MIN || nan_came) error.class_mismatch = true;
       return;
     }
     error.rel_l2 = std::max(error.rel_l2, ratio(std::fabs(a - b), std::fabs(scale)));
@@ -152,6 +154,9 @@ double reduction_length(const DumpIndex& index, OpId op) {
   }
   if (first.empty()) return 1;
   const auto last = static_cast<double>(std::max<int64_t>(first.back(), 1));
+  // A layer rounds what it adds to its input some tens of times; its long sums are kept in float32.
+  constexpr double kRoundingsOfLayer = 32;
+  if (index.ops()[op].kind == OpKind::layer) return kRoundingsOfLayer;
   if (index.ops()[op].kind == OpKind::module) return last;  // at least one norm or product is inside
   if (contains(type, "conv")) {
     double k = 1;

@@ -1,5 +1,7 @@
 #include "measure/mode.hpp"
 
+#include "base/text.hpp"
+
 namespace ulpscope {
 namespace {
 
@@ -93,6 +95,19 @@ ModeChoice unusable(std::string_view side_name) {
   return choice;
 }
 
+// Some sources give elements in the order or packing in which they were stored, and say so in the storage
+// text.
+bool is_as_stored(std::string_view storage) { return storage.starts_with("as stored:"); }
+
+ModeChoice stored_otherwise(std::string_view target, std::string_view golden) {
+  ModeChoice choice;
+  choice.absent = Absent::bad;
+  choice.unreadable = true;
+  choice.message =
+      "elements cannot be paired: target is " + printable(target) + ", golden is " + printable(golden);
+  return choice;
+}
+
 ModeChoice found(Mode mode) {
   ModeChoice choice;
   choice.mode = mode;
@@ -164,6 +179,12 @@ ModeChoice ModeChooser::choose(const ItemPair& pair) const {
   // An unusable record is never judged: not by its data, and not by something weaker.
   if (recorded_reason(target) == Absent::bad) return unusable("target");
   if (recorded_reason(golden) == Absent::bad) return unusable("golden");
+
+  if (sides.both(kData) && choice_ != DataChoice::statistics) {
+    const std::string_view stored_t = target_.text(target.storage), stored_g = golden_.text(golden.storage);
+    if ((is_as_stored(stored_t) || is_as_stored(stored_g)) && stored_t != stored_g)
+      return stored_otherwise(stored_t, stored_g);
+  }
 
   // A tensor without elements has no data to offer: its shape decides.
   const bool empty = target_.element_count(item_t.tensor) == 0 || golden_.element_count(item_g.tensor) == 0;

@@ -85,6 +85,9 @@ void PeerSums::add(DType target_dtype, const std::byte* target, DType golden_dty
     first_golden = element(golden_dtype, golden);
   }
   elements += count;
+  // The limits are taken in the type of the errors.
+  const double limit_1e3 = single ? static_cast<double>(0.001F) : 0.001;
+  const double limit_5e3 = single ? static_cast<double>(0.005F) : 0.005;
   for (int64_t i = 0; i < count; ++i) {
     double t = element(target_dtype, target + static_cast<size_t>(i) * target_size);
     double g = element(golden_dtype, golden + static_cast<size_t>(i) * golden_size);
@@ -94,8 +97,8 @@ void PeerSums::add(DType target_dtype, const std::byte* target, DType golden_dty
     if (!std::isfinite(t)) t = 0;
     if (!std::isfinite(g)) g = 0;
     const double relative = peer_relative_error(t, g, single);
-    within_1e3 += relative < 0.001 ? 1 : 0;
-    within_5e3 += relative < 0.005 ? 1 : 0;
+    within_1e3 += relative < limit_1e3 ? 1 : 0;
+    within_5e3 += relative < limit_5e3 ? 1 : 0;
     const double absolute = std::fabs(t - g);
     if (relative > max_relative) max_relative = relative;
     if (absolute > max_absolute) max_absolute = absolute;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "measure/atb_peer_table.hpp"
 #include "measure/peer_table.hpp"
 #include "report/acl_peer_csv.hpp"
 #include "report/csv.hpp"
@@ -27,9 +28,9 @@ std::string number_word(std::string_view word, int32_t number) {
   return number < 0 ? "" : fmt::format("{}{}_", word, number);
 }
 
-Status write_table(const ResultTable& table, const PeerGroup& group, const std::string& path) {
+template <class Peer>
+Status write_table(const Peer& peer, const std::string& path) {
   ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
-  const PeerTable peer(table, group);
   file.text() += kByteOrderMark;
   append_csv_line(file.text(), peer.header());
   for (size_t i = 0; i < peer.row_count(); ++i) {
@@ -56,9 +57,16 @@ Result<std::vector<std::string>> write_peer_tables(const ResultTable& table, con
     const std::string name =
         groups.size() == 1 ? ""
                            : (steps ? number_word("step", group.step) : "") + number_word("rank", group.rank);
-    const std::string path = fmt::format("{}/compare_result_{}{}.csv", folder, name, time);
-    ULPSCOPE_TRY(write_table(table, group, path));
-    paths.push_back(path);
+    const auto path = [&](std::string_view stem) {
+      return paths.emplace_back(fmt::format("{}/{}_{}{}.csv", folder, stem, name, time));
+    };
+    if (is_atb_comparison(table)) {
+      const AtbPeerTable peer(table, group);
+      const char* stem = peer.has_elements() ? "atb_tensor_compare_result" : "atb_stats_compare_result";
+      ULPSCOPE_TRY(write_table(peer, path(stem)));
+    } else {
+      ULPSCOPE_TRY(write_table(PeerTable(table, group), path("compare_result")));
+    }
   }
   return paths;
 }

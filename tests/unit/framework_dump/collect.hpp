@@ -110,6 +110,8 @@ class Collector {
     tensor.data = {c.data.kind, std::string(to_view(c.data.file)), c.data.offset, c.data.size, c.data.token};
     tensor.stats = c.stats;
     tensor.digest = to_view(c.digest);
+    tensor.link = to_view(c.link);
+    tensor.storage = to_view(c.storage);
     tensor.absent = c.absent;
     tensor.flags = c.flags;
     index = static_cast<uint32_t>(tensors.size());

@@ -12,6 +12,7 @@ extern "C" const ulpscope_plugin* entry_torch_api(void);
 extern "C" const ulpscope_plugin* entry_vllm_v0(void);
 extern "C" const ulpscope_plugin* entry_vllm_v1(void);
 extern "C" const ulpscope_plugin* entry_tensor_files(void);
+extern "C" const ulpscope_plugin* entry_mindie_atb(void);
 
 namespace ulpscope::test {
 

@@ -1,0 +1,157 @@
+#include "formats/atb_topology.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <unordered_map>
+
+#include "base/file.hpp"
+#include "formats/atb_names.hpp"
+#include "formats/json_tape.hpp"
+
+namespace ulpscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxFiles = 100000;
+constexpr uint64_t kMaxFileBytes = uint64_t{256} << 20;
+
+std::vector<std::string> json_files(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator() && files.size() < kMaxFiles; entry.increment(error))
+    if (entry->path().extension() == ".json") files.push_back(entry->path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The counter behind the name of a layer: 4 of "Prefill_layer_4".
+std::optional<int64_t> layer_id(std::string_view name) {
+  const size_t mark = name.rfind('_');
+  return mark == std::string_view::npos ? std::nullopt : parse_atb_number(name.substr(mark + 1));
+}
+
+using Names = std::unordered_map<std::string, std::string>;
+
+}  // namespace
+
+class AtbTopologyReader {
+ public:
+  explicit AtbTopologyReader(AtbTopology& out) : out_(out) {}
+
+  Status read_model(const std::string& path) {
+    ULPSCOPE_TRY(open(path));
+    const uint32_t nodes = tape_.find(0, "nodes");
+    if (!tape_.is(nodes, JsonKind::array)) return Error{Code::format, "no list \"nodes\""};
+    for (uint32_t node = nodes + 1; node != tape_.at(nodes).next; node = tape_.at(node).next)
+      if (const auto id = id_of(node)) out_.layers_.emplace(*id, add(node, {}));
+    return {};
+  }
+
+  // A layer on its own. Where the model has it without its inside the inside comes from here, and the layer's
+  // own names of its ends give way to those of the model.
+  Status read_layer(const std::string& path) {
+    ULPSCOPE_TRY(open(path));
+    const auto id = id_of(0);
+    if (!id) return Error{Code::format, "no \"opName\" with a number at its end"};
+    const auto found = out_.layers_.find(*id);
+    if (found == out_.layers_.end()) {
+      out_.layers_.emplace(*id, add(0, {}));
+      return {};
+    }
+    if (!out_.nodes_[found->second].children.empty()) return {};
+    const AtbTopology::Node of_model = out_.nodes_[found->second];
+    Names names;
+    rename(names_of(0, "inTensors"), of_model.inputs, names);
+    rename(names_of(0, "outTensors"), of_model.outputs, names);
+    found->second = add(0, names);
+    return {};
+  }
+
+ private:
+  Status open(const std::string& path) {
+    ULPSCOPE_ASSIGN(const File file, File::open(path));
+    if (file.size() > kMaxFileBytes) return Error{Code::unsupported, "larger than 256 MiB"};
+    JsonLexer lexer(file);
+    switch (tape_.read(lexer)) {
+      case JsonRead::ok:
+        break;
+      case JsonRead::broken:
+        return lexer.error();
+      default:
+        return Error{Code::unsupported, "nested too deep or too large"};
+    }
+    if (!tape_.is(0, JsonKind::object)) return Error{Code::format, "expected an object"};
+    return {};
+  }
+
+  std::optional<int64_t> id_of(uint32_t node) const {
+    const uint32_t name = tape_.is(node, JsonKind::object) ? tape_.find(node, "opName") : JsonTape::kNone;
+    return tape_.is(name, JsonKind::text) ? layer_id(tape_.text(name)) : std::nullopt;
+  }
+
+  std::vector<std::string> names_of(uint32_t node, std::string_view member) const {
+    std::vector<std::string> names;
+    const uint32_t list = tape_.is(node, JsonKind::object) ? tape_.find(node, member) : JsonTape::kNone;
+    if (!tape_.is(list, JsonKind::array)) return names;
+    for (uint32_t i = list + 1; i != tape_.at(list).next; i = tape_.at(i).next)
+      names.emplace_back(tape_.at(i).kind == JsonKind::text ? tape_.text(i) : std::string_view());
+    return names;
+  }
+
+  static void rename(const std::vector<std::string>& from, const std::vector<std::string>& to, Names& names) {
+    for (size_t i = 0; i < std::min(from.size(), to.size()); ++i) names.emplace(from[i], to[i]);
+  }
+
+  std::vector<std::string> renamed(std::vector<std::string> names, const Names& other) const {
+    for (std::string& name : names)
+      if (const auto found = other.find(name); found != other.end()) name = found->second;
+    return names;
+  }
+
+  // Recursion ends with the depth of the tape, which is limited.
+  uint32_t add(uint32_t node, const Names& names) {
+    const auto number = static_cast<uint32_t>(out_.nodes_.size());
+    out_.nodes_.emplace_back();
+    out_.nodes_[number].inputs = renamed(names_of(node, "inTensors"), names);
+    out_.nodes_[number].outputs = renamed(names_of(node, "outTensors"), names);
+    const uint32_t children = tape_.is(node, JsonKind::object) ? tape_.find(node, "nodes") : JsonTape::kNone;
+    if (!tape_.is(children, JsonKind::array)) return number;
+    for (uint32_t i = children + 1; i != tape_.at(children).next; i = tape_.at(i).next) {
+      const uint32_t child = add(i, names);
+      out_.nodes_[number].children.push_back(child);
+    }
+    return number;
+  }
+
+  AtbTopology& out_;
+  JsonTape tape_;
+};
+
+AtbTopology AtbTopology::read(const std::string& model_folder, const std::string& layer_folder,
+                              const std::function<void(const std::string& file, const Error&)>& warn) {
+  AtbTopology out;
+  AtbTopologyReader reader(out);
+  for (const std::string& file : json_files(model_folder))
+    if (const Status read = reader.read_model(file); !read.ok()) warn(file, read.error());
+  for (const std::string& file : json_files(layer_folder))
+    if (const Status read = reader.read_layer(file); !read.ok()) warn(file, read.error());
+  return out;
+}
+
+const AtbTopology::Node* AtbTopology::find(std::span<const int64_t> ids) const {
+  if (ids.empty()) return nullptr;
+  const auto layer = layers_.find(ids[0]);
+  if (layer == layers_.end()) return nullptr;
+  const Node* node = &nodes_[layer->second];
+  for (const int64_t id : ids.subspan(1)) {
+    if (id < 0 || static_cast<size_t>(id) >= node->children.size()) return nullptr;
+    node = &nodes_[node->children[static_cast<size_t>(id)]];
+  }
+  return node;
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,87 @@
+#include "locate/next_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "formats/atb_config.hpp"
+#include "formats/atb_names.hpp"
+#include "locate/evidence.hpp"
+
+namespace ulpscope {
+namespace {
+
+constexpr std::string_view kAtb = "mindie_atb";
+
+bool has_children(const DumpIndex& index, OpId op) {
+  return std::any_of(index.ops().begin(), index.ops().end(),
+                     [&](const OpRow& row) { return row.parent == op; });
+}
+
+// "4_1" for "4_Prefill_layer/1_ElewiseOperation".
+std::string atb_ids(std::string_view name) {
+  std::vector<int64_t> ids;
+  for (const std::string_view part : split(name, '/'))
+    if (const auto op = parse_atb_op_name(part)) ids.push_back(op->id);
+  return atb_id_text(ids);
+}
+
+// Layer first, then what is in it: the same round once more, with the operation and all below it. Kernels
+// have nothing below; their numbers are those of the operation around them.
+void add_atb_run(std::vector<std::string>& steps, const ResultTable& table, const Culprit& culprit,
+                 Mode mode) {
+  const OpRow& op = table.target->ops()[culprit.op];
+  const bool is_whole =
+      mode == Mode::data && (op.kind == OpKind::kernel || has_children(*table.target, culprit.op));
+  if (is_whole) return;
+  AtbConfig config;
+  const int32_t round = std::max(culprit.step, 0);
+  config.exec_range = fmt::format("{},{}", round, round);
+  config.ids = atb_ids(culprit.op_name);
+  config.save_child = op.kind != OpKind::kernel;
+  config.filter_level = 0;
+  config.device = std::to_string(std::max(culprit.rank, 0));
+  steps.push_back(fmt::format("dump {} with what is inside it on both sides, config.json: {}",
+                              culprit.op_name, atb_config_text(config)));
+  steps.push_back(atb_load_line("config.json", "<dir>"));
+}
+
+// The members of a collector's configuration that dump the tensors of one call.
+std::string task_members(const OpRow& op, std::string_view name) {
+  return fmt::format("\"task\": \"tensor\", \"step\": [{}], \"rank\": [{}], \"list\": [\"{}\"]",
+                     std::max(op.step, 0), std::max(op.rank, 0), name);
+}
+
+// Call numbers and steps of the two sides may differ.
+std::string collector_run(const ResultTable& table, const Culprit& culprit) {
+  const ItemId golden = table.rows[static_cast<size_t>(culprit.row)].pair.golden;
+  const std::string here = task_members(table.target->ops()[culprit.op], culprit.op_name);
+  if (golden == kNoIndex) return "dump its tensors on both sides: " + here;
+  const OpRow& golden_op = table.golden->ops()[table.golden->items()[golden].op];
+  const std::string there = task_members(golden_op, table.golden->text(golden_op.name));
+  return here == there ? "dump its tensors on both sides: " + here
+                       : "dump its tensors: target " + here + "; golden " + there;
+}
+
+}  // namespace
+
+std::vector<std::string> next_steps(const ResultTable& table, const Culprit& culprit, bool is_input,
+                                    Mode mode) {
+  std::vector<std::string> steps;
+  const bool is_atb = table.target->source_name() == kAtb;
+  if (is_atb) add_atb_run(steps, table, culprit, mode);
+  if (mode != Mode::data) {
+    if (!is_atb) steps.push_back(collector_run(table, culprit));
+    return steps;
+  }
+  steps.push_back(fmt::format("ulpscope show {} {}", shell_word(table.target->path()),
+                              shell_word(culprit.op_name + " " + culprit.tensor)));
+  if (is_input)
+    steps.push_back(
+        fmt::format("check where {} of {} comes from: it is not the result of a recorded operation",
+                    culprit.tensor, culprit.op_name));
+  return steps;
+}
+
+}  // namespace ulpscope
