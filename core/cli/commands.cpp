@@ -6,11 +6,13 @@ CommandList make_commands() {
   CommandList commands;
   commands.push_back(make_compare_command());
   commands.push_back(make_locate_command());
+  commands.push_back(make_precision_compare_command());
   commands.push_back(make_list_command());
   commands.push_back(make_show_command());
   commands.push_back(make_convert_command());
   commands.push_back(make_overflow_command());
   commands.push_back(make_merge_command());
+  commands.push_back(make_policy_command());
   commands.push_back(make_plugins_command());
   commands.push_back(make_version_command());
   return commands;

@@ -11,11 +11,13 @@ namespace ulpscope {
 
 std::unique_ptr<Command> make_compare_command();
 std::unique_ptr<Command> make_locate_command();
+std::unique_ptr<Command> make_precision_compare_command();
 std::unique_ptr<Command> make_list_command();
 std::unique_ptr<Command> make_show_command();
 std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_overflow_command();
 std::unique_ptr<Command> make_merge_command();
+std::unique_ptr<Command> make_policy_command();
 std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_version_command();
 

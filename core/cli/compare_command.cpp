@@ -4,11 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/compare_judge.hpp"
 #include "cli/compare_request.hpp"
 #include "cli/context.hpp"
 #include "cli/progress.hpp"
@@ -44,7 +46,7 @@ class MeasureProgress final : public MeasureListener {
 };
 
 struct Sides {
-  std::optional<DumpIndex> target, golden;
+  std::optional<DumpIndex> target, golden, reference;
 };
 
 // The options of one side: those of both, and the json of its compiled model.
@@ -55,7 +57,7 @@ std::string with_fusion(const std::string& options, const std::string& fusion) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Opens one after the other, since plugins are loaded on the way, and scans both at the same time.
+// Opens one after the other, since plugins are loaded on the way, and scans all at the same time.
 Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagnostics& all) {
   struct Side {
     const char* word;
@@ -67,8 +69,10 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
     std::optional<Result<DumpIndex>> index;
   };
   Side sides[] = {{"target", request.target_path, request.target_source, request.target_fusion, {}, {}, {}},
-                  {"golden", request.golden_path, request.golden_source, request.golden_fusion, {}, {}, {}}};
-  for (Side& side : sides) {
+                  {"golden", request.golden_path, request.golden_source, request.golden_fusion, {}, {}, {}},
+                  {"reference", request.reference_path, request.target_source, request.target_fusion, {}, {}, {}}};
+  const std::span<Side> used(sides, request.reference_path.empty() ? 2 : 3);
+  for (Side& side : used) {
     auto handle =
         context.open_source(side.path, side.source, with_fusion(request.source_options, side.fusion));
     if (!handle.ok()) return std::move(handle).error().within(side.word);
@@ -78,19 +82,23 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
       request.source_option_names,
       {std::string(sides[0].handle->source_name()), std::string(sides[1].handle->source_name())}));
   ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
-  pool->parallel_for(2, [&](int64_t i, int) {
-    Side& side = sides[i];
+  pool->parallel_for(static_cast<int64_t>(used.size()), [&](int64_t i, int) {
+    Side& side = used[static_cast<size_t>(i)];
     side.index.emplace(
         DumpIndex::build(*std::move(side.handle), request.filter, side.found, context.cancel()));
   });
-  for (Side& side : sides) {
+  for (Side& side : used) {
     for (Diagnostic& diagnostic : side.found.kept()) {
       diagnostic.where = std::string(side.word) + ": " + diagnostic.where;
       all.add(std::move(diagnostic));
     }
     if (!side.index->ok()) return std::move(*side.index).error().within(side.word);
   }
-  return Sides{std::move(*sides[0].index).value(), std::move(*sides[1].index).value()};
+  Sides out;
+  out.target.emplace(std::move(*sides[0].index).value());
+  out.golden.emplace(std::move(*sides[1].index).value());
+  if (sides[2].index) out.reference.emplace(std::move(*sides[2].index).value());
+  return out;
 }
 
 // The options of the run that a journal belongs to.
@@ -153,15 +161,16 @@ class CompareCommand : public Command {
     }
     ULPSCOPE_ASSIGN(CompareRequest request, read_compare_request(options, std::string(product_version())));
     request.resume_folder = resumed;
-    return compare(context, request, context.command_line());
+    return compare(context, request, options, context.command_line());
   }
 
  private:
   static Result<ExitCode> compare(Context& context, const CompareRequest& request,
-                                  std::vector<std::string> command) {
+                                  const ParsedOptions& options, std::vector<std::string> command) {
     Diagnostics diagnostics;
     ULPSCOPE_ASSIGN(const Sides sides, open_sides(context, request, diagnostics));
     ULPSCOPE_ASSIGN(const Baseline baseline, load_baseline(request.baseline_path));
+    ULPSCOPE_ASSIGN(CompareJudge judge, CompareJudge::create(context, request, options));
     ResultTable table;
     table.target = &*sides.target;
     table.golden = &*sides.golden;
@@ -170,6 +179,7 @@ class CompareCommand : public Command {
     const MatchOptions match_options{request.fuzzy, request.has_mapping ? &request.mapping : nullptr,
                                      request.merge_backend};
     ULPSCOPE_ASSIGN(table.pairs, match(*sides.target, *sides.golden, match_options));
+    judge.describe(table);
     if (table.pairs.items.empty() && table.pairs.ops.empty())
       return Error{Code::io, "neither dump holds a record (steps, ranks and filter considered)"};
 
@@ -177,15 +187,20 @@ class CompareCommand : public Command {
     std::string folder;
     std::optional<Journal> journal;
     if (!request.json_to_stdout) {
-      ULPSCOPE_TRY(open_folder(context, request, table, command, folder, journal));
+      ULPSCOPE_TRY(open_folder(context, request, table, judge, command, folder, journal));
     }
     table.command = std::move(command);
     ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
     {
       MeasureProgress progress(context.quiet());
-      const Status measured = measure(table, request.measure, *pool, context.cancel(), diagnostics,
+      MeasureOptions measure_options = request.measure;
+      measure_options.judge = judge.start(table, sides.reference.has_value());
+      const Status measured = measure(table, measure_options, *pool, context.cancel(), diagnostics,
                                       journal ? &*journal : nullptr, &progress);
       if (!measured.ok()) return stopped(context, measured.error(), folder);
+      const Status judged = judge.finish(table, sides.reference ? &*sides.reference : nullptr, match_options,
+                                         request.measure, context, diagnostics);
+      if (!judged.ok()) return stopped(context, judged.error(), folder);
     }
     ULPSCOPE_ASSIGN(Priors priors, load_priors());
     NoiseFloor noise;
@@ -230,9 +245,10 @@ class CompareCommand : public Command {
   }
 
   static Status open_folder(Context& context, const CompareRequest& request, const ResultTable& table,
-                            std::vector<std::string>& command, std::string& folder,
+                            const CompareJudge& judge, std::vector<std::string>& command, std::string& folder,
                             std::optional<Journal>& journal) {
-    JournalHeader header{comparison_identity(*table.target, *table.golden, request.identity), command};
+    JournalHeader header{
+        comparison_identity(*table.target, *table.golden, request.identity + judge.identity()), command};
     if (request.resume_folder.empty()) {
       ULPSCOPE_ASSIGN(folder, context.make_output_folder("compare"));
       auto created = Journal::create(folder, header);

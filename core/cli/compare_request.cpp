@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "cli/context.hpp"
+#include "cli/policy_options.hpp"
 #include "report/metrics.hpp"
 
 namespace ulpscope {
@@ -177,12 +178,33 @@ Status read_report(const ParsedOptions& options, const std::string& version, Com
   return {};
 }
 
+Status read_judgements(const ParsedOptions& options, CompareRequest& request) {
+  request.reference_path = options.text_or("reference_path", "");
+  request.has_policy = options.has("policy") || options.has("profile") || !request.reference_path.empty();
+  if (const auto list = options.text("judge")) {
+    if (options.has("policy") || options.has("profile"))
+      return Error{Code::usage, "--judge leaves nothing to a policy: give one of them"};
+    for (const std::string_view name : split(*list, ',')) {
+      if (name.empty()) return Error{Code::usage, "option --judge: expected names with commas between"};
+      request.forced_judgements.emplace_back(name);
+    }
+    request.has_policy = false;
+  }
+  // What a judgement finds is looked at closely in every row that differs.
+  if (request.has_policy || !request.forced_judgements.empty()) request.measure.detail_for_all = true;
+  return {};
+}
+
 }  // namespace
 
 std::vector<OptionSpec> compare_options() {
   std::vector<OptionSpec> specs = {
       value("target_path", {"tp"}, "DUMP", "the run under suspicion (or as the first argument)"),
       value("golden_path", {"gp"}, "DUMP", "the run taken as right (or as the second argument)"),
+      value("reference_path", {"rp"}, "DUMP",
+            "the same run on a device to be held against: three-way judgement"),
+      value("judge", {}, "NAMES",
+            "judge every tensor by these judgements (plugins list), with commas between"),
       value("target_source", {}, "SOURCE", "kind of the target, when it is not that of --mode"),
       value("golden_source", {}, "SOURCE", "kind of the golden, when it is not that of --mode"),
       value("fusion_rule_file", {"fr", "f"}, "FILE",
@@ -214,6 +236,7 @@ std::vector<OptionSpec> compare_options() {
       flag("xlsx", {}, "also write a spreadsheet"),
       flag("is_print_compare_log", {"tensor_log"}, "accepted: same as --verbose"),
   };
+  for (OptionSpec& spec : policy_options()) specs.push_back(std::move(spec));
   for (OptionSpec& spec : dump_options()) specs.push_back(std::move(spec));
   return specs;
 }
@@ -225,12 +248,14 @@ Result<CompareRequest> read_compare_request(const ParsedOptions& options, const 
   ULPSCOPE_TRY(read_mapping(options, request));
   ULPSCOPE_TRY(read_measure(options, request));
   ULPSCOPE_TRY(read_report(options, version, request));
+  ULPSCOPE_TRY(read_judgements(options, request));
   request.identity = request.source_options + "|" + request.target_source + "|" + request.golden_source +
                      "|" + request.filter.name_glob + "|" + options.text_or("data", "") + "|" +
                      std::to_string(request.measure.groups) + (request.measure.groups_for_large ? "+" : "") +
                      (request.measure.peer_metrics ? "|peer" : "");
   for (const char* name : {"data_mapping", "cell_mapping", "api_mapping", "layer_mapping", "mapping",
-                           "backend", "fusion_rule_file", "close_fusion_rule_file"})
+                           "backend", "fusion_rule_file", "close_fusion_rule_file", "judge", "profile",
+                           "reference_path"})
     request.identity += "|" + options.text_or(name, "");
   return request;
 }

@@ -18,7 +18,7 @@ namespace ulpscope {
 enum class FailOn : uint8_t { fail, warning, never };
 
 struct CompareRequest {
-  std::string target_path, golden_path;
+  std::string target_path, golden_path, reference_path;  // reference_path: empty for none
   std::string target_source = "auto", golden_source = "auto";
   std::string source_options;                    // JSON object, for both sources
   std::vector<std::string> source_option_names;  // those that the user gave
@@ -33,6 +33,9 @@ struct CompareRequest {
   bool strict = false;  // unmatched rows fail too
   std::string baseline_path, resume_folder, explain_glob;
   std::string noise_path;       // a second golden run
+  // Whether a policy chooses the judgements, and those that are forced instead.
+  bool has_policy = false;
+  std::vector<std::string> forced_judgements;
   bool json_to_stdout = false;  // --format json -o -
   // The options that decide the result, as text: part of a journal's identity.
   std::string identity;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/suggest.hpp"
 
 namespace ulpscope {
 
@@ -68,10 +69,5 @@ Result<ParsedOptions> parse_options(const std::vector<OptionSpec>& specs,
 
 // The option that a word such as "--log-format=json" or "-tp" names; null when it names none. Any thread.
 const OptionSpec* find_option(const std::vector<OptionSpec>& specs, std::string_view word);
-
-// The candidate that word was most likely meant to be; empty when none is near. Any thread.
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-// " (did you mean 'list'?)", or nothing when no candidate is near.
-std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace ulpscope

@@ -74,6 +74,21 @@ void ErrorHistogram::merge(const ErrorHistogram& next) {
     counts_[static_cast<size_t>(next.first_ - first) + i] += next.counts_[i];
 }
 
+double overlap(const ErrorHistogram& a, const ErrorHistogram& b) {
+  if (a.count_ == 0 || b.count_ == 0) return 0;
+  const auto n = static_cast<double>(a.count_), m = static_cast<double>(b.count_);
+  const auto common = [&](int64_t x, int64_t y) {
+    return std::min(static_cast<double>(x) / n, static_cast<double>(y) / m);
+  };
+  double sum = common(a.zeros_, b.zeros_) + common(a.infinite_, b.infinite_);
+  for (size_t i = 0; i < a.counts_.size(); ++i) {
+    const int64_t other = int64_t{a.first_} + static_cast<int64_t>(i) - b.first_;
+    if (other >= 0 && other < static_cast<int64_t>(b.counts_.size()))
+      sum += common(a.counts_[i], b.counts_[static_cast<size_t>(other)]);
+  }
+  return sum;
+}
+
 Metric ErrorHistogram::quantile(double share) const {
   if (count_ == 0) return std::nullopt;
   const double exact_rank = std::ceil(share * static_cast<double>(count_));

@@ -28,6 +28,8 @@ class ErrorHistogram {
   // an octave of the exact one, exact where it is 0 or infinite. Absent when there is no error in it. share:
   // 0 … 1.
   Metric quantile(double share) const;
+  // What the two have in common: the sum over all parts of the smaller share, 0 … 1. 0 where one is empty.
+  friend double overlap(const ErrorHistogram& a, const ErrorHistogram& b);
 
  private:
   int64_t count_ = 0, zeros_ = 0, infinite_ = 0;

@@ -159,8 +159,10 @@ void set_verdict(const ResultTable& table, const FaultFinder& finder, const RowE
       row.pair.golden == kNoIndex)
     return;
   const bool equal_values = error.comparable && error.identical && !error.shape_mismatch;
-  if (!soften || !(row.cause == Cause::rounding ||
-                   (row.cause == Cause::none && equal_values && finder.mixed_precision())))
+  // A chosen judgement is never softened.
+  if (!soften || row.judgement != 0 ||
+      !(row.cause == Cause::rounding ||
+        (row.cause == Cause::none && equal_values && finder.mixed_precision())))
     return;
   if (row.grad_only || error.exact_type) return;
   const DType t = table.target->tensors()[table.target->items()[row.pair.target].tensor].dtype;

@@ -55,6 +55,7 @@ struct TileResult {
   PairSums sums;
   std::optional<DetailSums> detail;
   std::optional<PeerSums> peer;
+  std::vector<MeasureHandle> judgement;  // one for each member of the pair's group
   TileDigest target, golden;
 };
 
@@ -221,6 +222,7 @@ class Pass {
     Digest target_digest(pair.hash_target, open.target.stated_crc32().has_value()),
         golden_digest(pair.hash_golden, open.golden.stated_crc32().has_value());
     const bool again = sums_again(pair);
+    ULPSCOPE_TRY(begin_judgements(pair, out));
     for (int64_t done = 0; done < count; done += chunk) {
       if (cancel_.requested()) return Error{Code::cancelled, "cancelled"};
       const int64_t n = std::min(chunk, count - done), at = first + done;
@@ -244,9 +246,49 @@ class Pass {
       }
       open.kernel.run(target.data(), golden.data(), n, at, out.sums);
       if (out.peer) out.peer->add(pair.target.dtype, target.data(), pair.golden.dtype, golden.data(), n);
+      ULPSCOPE_TRY(consume_judgements(pair, target, golden, n, out));
     }
     out.target = target_digest.finish();
     out.golden = golden_digest.finish();
+    return {};
+  }
+
+  const JudgementGroup* group_of(const DataPair& pair) const {
+    if (options_.judgements == nullptr || options_.detail || pair.group < 0) return nullptr;
+    return &(*options_.judgements)[static_cast<size_t>(pair.group)];
+  }
+
+  Status begin_judgements(const DataPair& pair, TileResult& out) const {
+    const JudgementGroup* group = group_of(pair);
+    if (group == nullptr) return {};
+    const PairRecord record(target_, pair.target_item, pair.target.dtype, pair.golden.dtype,
+                            pair.target.shape, pair.count);
+    for (const JudgementHandle* member : group->members) {
+      auto measure = member->begin(record.pair);
+      if (!measure.ok()) return std::move(measure).error();
+      out.judgement.push_back(std::move(measure).value());
+    }
+    return {};
+  }
+
+  static Status consume_judgements(const DataPair& pair, std::span<const std::byte> target,
+                                   std::span<const std::byte> golden, int64_t count, TileResult& out) {
+    const ulpscope_view actual{target.data(), static_cast<uint64_t>(count),
+                               static_cast<int32_t>(pair.target.dtype), 0};
+    const ulpscope_view other{golden.data(), static_cast<uint64_t>(count),
+                              static_cast<int32_t>(pair.golden.dtype), 0};
+    for (MeasureHandle& measure : out.judgement) ULPSCOPE_TRY(measure.consume(actual, other));
+    return {};
+  }
+
+  // Merges the tiles' measures in order and gathers their numbers.
+  static Status finish_judgements(std::vector<TileResult>& tiles, DataMetrics& metrics) {
+    std::vector<MeasureHandle>& first = tiles[0].judgement;
+    for (size_t member = 0; member < first.size(); ++member) {
+      for (size_t i = 1; i < tiles.size(); ++i) ULPSCOPE_TRY(first[member].merge(tiles[i].judgement[member]));
+      ULPSCOPE_ASSIGN(const Measurement found, first[member].finish());
+      metrics.judgement.insert(metrics.judgement.end(), found.metrics.begin(), found.metrics.end());
+    }
     return {};
   }
 
@@ -265,7 +307,8 @@ class Pass {
     return sums;
   }
 
-  DataMetrics merged(const OpenPair& open, std::vector<TileResult>& tiles, const DataPair& pair) const {
+  Result<DataMetrics> merged(const OpenPair& open, std::vector<TileResult>& tiles,
+                             const DataPair& pair) const {
     DataMetrics metrics;
     if (options_.detail) {
       metrics = *sink_.first_pass(pair.row);
@@ -274,6 +317,7 @@ class Pass {
       if (sums_again(pair)) metrics.sums = merged_sums(tiles);
       return metrics;
     }
+    ULPSCOPE_TRY(finish_judgements(tiles, metrics));
     metrics.sums = merged_sums(tiles);
     metrics.peer = std::move(tiles[0].peer);
     if (metrics.peer)
@@ -310,6 +354,13 @@ class Pass {
     if (error.code != Code::cancelled) sink_.failed(pair.row, error);
   }
 
+  void finish(const DataPair& pair, Result<DataMetrics> metrics) {
+    if (metrics.ok())
+      sink_.finished(pair.row, std::move(metrics).value());
+    else
+      report(pair, metrics.error());
+  }
+
   void run_small(const DataPair& pair, Buffers& buffers) {
     auto opened = open(pair);
     if (!opened.ok()) {
@@ -317,7 +368,7 @@ class Pass {
     } else {
       std::vector<TileResult> tiles;
       if (const Status done = measure_whole(*opened, pair, buffers, tiles); done.ok())
-        sink_.finished(pair.row, merged(*opened, tiles, pair));
+        finish(pair, merged(*opened, tiles, pair));
       else
         report(pair, done.error());
     }
@@ -342,7 +393,8 @@ class Pass {
       return;
     }
     const auto tiles = static_cast<size_t>((pair.count + kTileElements - 1) / kTileElements);
-    large.tiles.assign(tiles, empty_result());
+    large.tiles.reserve(tiles);
+    for (size_t i = 0; i < tiles; ++i) large.tiles.push_back(empty_result());
   }
 
   void run_tile(const Task& task, Buffers& buffers) {
@@ -373,7 +425,7 @@ class Pass {
     if (large.error)
       report(pair, *large.error);
     else
-      sink_.finished(pair.row, merged(*large.open, large.tiles, pair));
+      finish(pair, merged(*large.open, large.tiles, pair));
     sink_.advanced(1, 0);
     large.open.reset();
     large.tiles.clear();

@@ -13,6 +13,7 @@
 #include "base/thread_pool.hpp"
 #include "measure/measure.hpp"
 #include "measure/pair_reader.hpp"
+#include "measure/row_grouping.hpp"
 
 namespace ulpscope {
 
@@ -28,7 +29,9 @@ struct DataPair {
   int64_t valid_target = 0, valid_golden = 0;
   // Whether the content of a side is hashed, for the data flow.
   bool hash_target = true, hash_golden = true;
-  uint64_t size_bytes = 0;  // both sides
+  uint64_t size_bytes = 0;             // both sides
+  ItemId target_item = kNoIndex;       // the row's item of the target
+  int32_t group = RowGrouping::kNone;  // judgements that measure it too
 };
 
 // Which passes to make over the data pairs.
@@ -40,6 +43,8 @@ struct PassOptions {
   bool peer_metrics = false;
   bool detail = false;  // the second pass: histogram, worst elements
   uint64_t memory_limit_bytes = 0;
+  // What DataPair::group counts in; of the first pass only.
+  const std::vector<JudgementGroup>* judgements = nullptr;
 };
 
 // Receives finished and failed rows, from any worker, each row once.

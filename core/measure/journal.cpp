@@ -88,6 +88,10 @@ std::string entry_line(const Journal::Entry& entry) {
     line += "\",\"peer\":\"";
     append_hex(line, *entry.metrics->peer);
   }
+  if (!entry.metrics->judgement.empty()) {
+    line += "\",\"judgement\":\"";
+    for (const ulpscope_metric& metric : entry.metrics->judgement) append_hex(line, metric);
+  }
   line += "\",\"check\":\"";
   append_hex(line, line_check(line));
   return line += "\"}\n";
@@ -120,6 +124,13 @@ std::optional<std::pair<int64_t, DataMetrics>> read_entry(std::string_view line)
     metrics.peer.emplace();
     if (!read_hex(text("peer"), *metrics.peer)) return std::nullopt;
   }
+  const std::string judgement = text("judgement");
+  constexpr size_t kMetricDigits = 2 * sizeof(ulpscope_metric);
+  if (judgement.size() % kMetricDigits != 0) return std::nullopt;
+  metrics.judgement.resize(judgement.size() / kMetricDigits);
+  for (size_t i = 0; i < metrics.judgement.size(); ++i)
+    if (!read_hex(std::string_view(judgement).substr(i * kMetricDigits, kMetricDigits), metrics.judgement[i]))
+      return std::nullopt;
   return std::pair(json["row"].get<int64_t>(), std::move(metrics));
 }
 

@@ -293,11 +293,24 @@ void say_crc_mismatches(ResultTable& table, const Collector& collector, Diagnost
   }
 }
 
+// Asks for the judgements of each pair; pairs that are ignored are not measured.
+Status choose_judgements(ResultTable& table, RowGrouping& judge, std::vector<DataPair>& pairs) {
+  for (DataPair& pair : pairs) {
+    const PairRecord record(*table.target, table.rows[static_cast<size_t>(pair.row)].pair.target,
+                            pair.target.dtype, pair.golden.dtype, pair.target.shape, pair.count);
+    pair.target_item = table.rows[static_cast<size_t>(pair.row)].pair.target;
+    ULPSCOPE_ASSIGN(pair.group, judge.group_of(pair.row, record));
+  }
+  std::erase_if(pairs, [](const DataPair& pair) { return pair.group == RowGrouping::kIgnored; });
+  return {};
+}
+
 }  // namespace
 
 Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& pool, const Cancel& cancel,
                Diagnostics& diagnostics, Journal* journal, MeasureListener* listener) {
   std::vector<DataPair> pairs = Planner(table, options, diagnostics).plan(pool);
+  if (options.judge != nullptr) ULPSCOPE_TRY(choose_judgements(table, *options.judge, pairs));
   Collector collector(table, diagnostics, journal, listener);
   uint64_t bytes = 0;
   std::vector<DataPair> open_pairs;
@@ -314,8 +327,12 @@ Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& po
   }
   if (listener != nullptr) listener->planned(static_cast<int64_t>(open_pairs.size()), bytes);
 
-  PassOptions pass{options.groups, options.groups_for_large, options.peer_metrics, false,
-                   options.memory_limit_bytes};
+  PassOptions pass{options.groups,
+                   options.groups_for_large,
+                   options.peer_metrics,
+                   false,
+                   options.memory_limit_bytes,
+                   options.judge == nullptr ? nullptr : &options.judge->groups()};
   run_pass(*table.target, *table.golden, open_pairs, pass, pool, cancel, collector);
   if (cancel.requested()) return Error{Code::cancelled, "cancelled"};
   collector.diagnose_failures();

@@ -11,6 +11,7 @@
 #include "base/thread_pool.hpp"
 #include "measure/journal.hpp"
 #include "measure/mode.hpp"
+#include "measure/row_grouping.hpp"
 #include "measure/similarity.hpp"
 #include "report/result_table.hpp"
 
@@ -25,6 +26,7 @@ struct MeasureOptions {
   bool peer_metrics = false;        // numbers for --columns msprobe
   uint64_t memory_limit_bytes = 0;  // cap of all read buffers together; 0: the default
   SimilarityOptions similarity;
+  RowGrouping* judge = nullptr;  // judgements of plugins that measure rows too; null: none
 };
 
 // Told how far the measuring is. Called from any worker.

@@ -148,7 +148,10 @@ void append_head(std::string& out, const ReportHead& head) {
   append_texts(start("command"), head.command);
   append_side(start("target"), head.target);
   append_side(start("golden"), head.golden);
-  start("reference") += "null";
+  if (head.reference)
+    append_side(start("reference"), *head.reference);
+  else
+    start("reference") += "null";
   append_policy(start("policy"), head);
   append_summary(start("summary"), head.summary);
   append_localisation(start("localisation"), head.localisation);

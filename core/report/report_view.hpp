@@ -50,6 +50,7 @@ struct ReportHead {
   std::string schema = "ulpscope.compare/1", version;
   std::vector<std::string> command;
   SideInfo target, golden;
+  std::optional<SideInfo> reference;  // of a three-way judgement
   std::string policy_file, policy_profile, policy_hash;
   Summary summary;
   Localisation localisation;

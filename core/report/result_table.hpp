@@ -48,6 +48,7 @@ struct DataMetrics {
   std::optional<DetailSums> detail;  // second pass: for pairs that do not pass, or all with --metrics all
   std::optional<PeerSums> peer;      // only where the columns of --columns msprobe are asked for
   std::optional<DistributionMetrics> distribution;
+  std::vector<ulpscope_metric> judgement;  // of the chosen judgements, one after the other; else empty
   bool crc_mismatch_target = false, crc_mismatch_golden = false;
   uint64_t hash_target[2] = {}, hash_golden[2] = {};  // 128-bit content hash of each side
 };
@@ -112,6 +113,7 @@ struct SideInfo {
 struct ResultTable {
   const DumpIndex* target = nullptr;  // both outlive the table
   const DumpIndex* golden = nullptr;
+  std::optional<SideInfo> reference;  // of a three-way judgement
   PairList pairs;
   std::vector<ResultRow> rows;  // one for each of pairs.items, same order
   std::vector<DataMetrics> data_metrics;

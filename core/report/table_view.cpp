@@ -1,5 +1,6 @@
 #include "report/table_view.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "report/json_text.hpp"
@@ -66,6 +67,7 @@ TableView::TableView(const ResultTable& table, std::string version) : table_(tab
   head_.command = table.command;
   head_.target = side_info(*table.target);
   head_.golden = side_info(*table.golden);
+  head_.reference = table.reference;
   head_.policy_file = table.policy_file;
   head_.policy_profile = table.policy_profile;
   head_.policy_hash = table.policy_hash;
@@ -75,10 +77,16 @@ TableView::TableView(const ResultTable& table, std::string version) : table_(tab
   head_.diagnostics = table.diagnostics;
   for (const MetricColumn& column : metric_columns()) head_.metric_names.emplace_back(column.name);
   for (size_t i = 0; i < table.judgements.size(); ++i) {
-    first_judgement_metric_.push_back(head_.metric_names.size());
+    judgement_metrics_.emplace_back();
     if (i >= table.judgement_columns.size()) continue;
-    for (const std::string& name : table.judgement_columns[i])
-      head_.metric_names.push_back(table.judgements[i] + "." + name);
+    // Several judgements of one row name their columns themselves: "ulp.max_ulp" of "ulp,benchmark".
+    const bool several = table.judgements[i].find(',') != std::string::npos;
+    for (const std::string& name : table.judgement_columns[i]) {
+      const std::string full = several ? name : table.judgements[i] + "." + name;
+      const auto found = std::find(head_.metric_names.begin(), head_.metric_names.end(), full);
+      judgement_metrics_.back().push_back(static_cast<size_t>(found - head_.metric_names.begin()));
+      if (found == head_.metric_names.end()) head_.metric_names.push_back(full);
+    }
   }
 }
 
@@ -132,9 +140,9 @@ void TableView::read_metrics(const ResultRow& row, RowView& view) const {
   if (row.judgement_metrics < 0) return;
   const std::vector<ulpscope_metric>& values =
       table_.judgement_metrics[static_cast<size_t>(row.judgement_metrics)].values;
-  const size_t first = first_judgement_metric_[static_cast<size_t>(row.judgement)];
-  for (size_t i = 0; i < values.size() && first + i < view.metrics.size(); ++i)
-    if (values[i].available != 0) view.metrics[first + i] = values[i].value;
+  const std::vector<size_t>& places = judgement_metrics_[static_cast<size_t>(row.judgement)];
+  for (size_t i = 0; i < std::min(values.size(), places.size()); ++i)
+    if (values[i].available != 0) view.metrics[places[i]] = values[i].value;
 }
 
 }  // namespace ulpscope

@@ -24,7 +24,8 @@ class TableView final : public ReportView {
 
   const ResultTable& table_;
   ReportHead head_;
-  std::vector<size_t> first_judgement_metric_;  // for each judgement its first column in metric_names
+  std::vector<std::vector<size_t>>
+      judgement_metrics_;  // for each judgement the places of its columns in metric_names
 };
 
 }  // namespace ulpscope

@@ -20,12 +20,32 @@ foreach(header abi.h types.hpp plugin.hpp half.hpp elementwise.hpp detail/tables
   endif()
 endforeach()
 
+# The judgement of docs/writing-a-judgement.md, word for word: its first cmake and its first cpp block.
+set(documented ${WORK}/documented)
+foreach(block cmake:CMakeLists.txt cpp:bias.cpp)
+  string(REPLACE ":" ";" block ${block})
+  list(GET block 0 language)
+  list(GET block 1 file)
+  file(READ ${DOCS}/writing-a-judgement.md text)
+  string(FIND "${text}" "```${language}\n" start)
+  string(LENGTH "```${language}\n" skipped)
+  math(EXPR start "${start} + ${skipped}")
+  string(SUBSTRING "${text}" ${start} -1 text)
+  string(FIND "${text}" "```" end)
+  string(SUBSTRING "${text}" 0 ${end} text)
+  file(WRITE ${documented}/${file} "${text}")
+endforeach()
+
 foreach(compiler IN LISTS compilers)
   get_filename_component(compiler_name ${compiler} NAME)
   set(plugins ${WORK}/${compiler_name}/plugins)
-  foreach(example raw_dir sum_err relu)
+  foreach(example raw_dir sum_err relu bias)
     set(build ${WORK}/${compiler_name}/${example})
-    run(${CMAKE_COMMAND} -S ${WORK}/prefix/share/ulpscope/examples/${example} -B ${build} -G ${GENERATOR}
+    set(source ${WORK}/prefix/share/ulpscope/examples/${example})
+    if(example STREQUAL bias)
+      set(source ${documented})
+    endif()
+    run(${CMAKE_COMMAND} -S ${source} -B ${build} -G ${GENERATOR}
       -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_BUILD_TYPE=Release
       "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror")
     run(${CMAKE_COMMAND} --build ${build})

@@ -1,6 +1,6 @@
-// Loads the three examples of the SDK from a folder and uses each: run_plugin PLUGIN_FOLDER DUMP_FOLDER.
-// Writes a small dump into DUMP_FOLDER, opens and scans it with raw_dir, measures and judges two of its
-// tensors with sum_err, runs relu on one.
+// Loads the three examples of the SDK and the documented judgement from a folder and uses each: run_plugin
+// PLUGIN_FOLDER DUMP_FOLDER. Writes a small dump into DUMP_FOLDER, opens and scans it with raw_dir, measures
+// and judges two of its tensors with sum_err, runs relu on one.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +13,8 @@
 #include "base/file.hpp"
 #include "plugin/outputs.hpp"
 #include "plugin/registry.hpp"
+#include "policy/chooser.hpp"
+#include "policy/loader.hpp"
 
 namespace {
 
@@ -136,6 +138,38 @@ PairVerdict judge(Registry& registry, const std::vector<float>& actual, const st
   return must(judgement.judge(pair, measurement.metrics, {}));
 }
 
+// A judgement that a policy chooses: as docs/writing-a-judgement.md has it.
+void use_policy(Registry& registry, const std::string& folder) {
+  const std::string path = folder + "/policy.yaml";
+  std::ofstream(path) << "version: 1\nextends: none\nrules:\n  - {api: [layer_norm, softmax], use: bias}\n";
+  JudgementChooser chooser(must(load_policy(path, registry)), registry);
+  const ulpscope_op_record op = {};
+  ulpscope_pair pair = {};
+  pair.struct_size = sizeof(pair);
+  pair.op = &op;
+  pair.actual_dtype = pair.golden_dtype = ULPSCOPE_F32;
+  const PolicySubject subject{"softmax",
+                              "Functional.softmax.0.forward",
+                              OpKind::api,
+                              Phase::forward,
+                              Role::output,
+                              DType::f32,
+                              {},
+                              -1,
+                              -1};
+  const Choice choice = must(chooser.choose(subject, pair, false));
+  require(choice.judgement >= 0 && chooser.judgement(choice.judgement).name() == "bias",
+          "the policy chooses bias");
+  const std::vector<float> actual = {1, 2, 3, 4}, golden = {1, 2, 3, 4}, off = {1, 2, 3, 5};
+  const auto judged = [&](const std::vector<float>& values) {
+    MeasureHandle measure = must(chooser.judgement(choice.judgement).begin(pair));
+    must(measure.consume(view_of(values), view_of(golden)));
+    return must(chooser.judgement(choice.judgement).judge(pair, must(measure.finish()).metrics, {})).overall;
+  };
+  require(judged(actual) == ULPSCOPE_PASS, "no bias passes");
+  require(judged(off) == ULPSCOPE_FAIL, "a bias of 0.1 fails");
+}
+
 void use_executor(Registry& registry, const std::vector<float>& input, const std::vector<float>& expected) {
   const ExecutorHandle executor = must(registry.create_executor("relu", "{}"));
   ulpscope_op_record op = {};
@@ -170,7 +204,8 @@ int main(int argc, char** argv) {
           "equal tensors pass");
   require(judge(registry, input, output).overall == ULPSCOPE_FAIL, "a sum of 1.5 fails");
   use_executor(registry, input, output);
-  require(registry.plugins().size() == 3, "three plugins");
+  use_policy(registry, dump);
+  require(registry.plugins().size() == 4, "four plugins");
   require(diagnostics.count() == 0, "nothing to report");
   return 0;
 }
