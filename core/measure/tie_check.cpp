@@ -100,13 +100,13 @@ Result<Tie> read_tie(const ResultTable& table, int64_t row, int64_t input) {
   const PairSums& sums =
       table.data_metrics[static_cast<size_t>(table.rows[static_cast<size_t>(input)].metrics)].sums;
   const double roundoff = std::max(is_floating(t) ? unit_roundoff(t) : 0, unit_roundoff(g));
-  return tie_of(Choice{elements, shape, axis->axis, target_indexes, golden_indexes, axis->chosen,
+  return tie_of(TieChoice{elements, shape, axis->axis, target_indexes, golden_indexes, axis->chosen,
                        max_abs_err(sums).value_or(0), roundoff});
 }
 
 }  // namespace
 
-Tie tie_of(const Choice& choice) {
+Tie tie_of(const TieChoice& choice) {
   const int64_t extent = choice.shape[choice.axis];
   const int64_t inner = product(choice.shape.subspan(choice.axis + 1));
   const int64_t outer = product(choice.shape.first(choice.axis));

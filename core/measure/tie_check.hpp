@@ -19,7 +19,7 @@ enum class Tie {
 
 // values: what was chosen from, row-major, of shape. target, golden: indexes along dimension axis, of the
 // same shape but for that dimension. input_error: the largest |target - golden| over the values of both runs.
-struct Choice {
+struct TieChoice {
   std::span<const double> values;
   std::span<const int64_t> shape;
   size_t axis = 0;
@@ -27,7 +27,7 @@ struct Choice {
   int64_t chosen = 1;  // extent of the indexes along axis
   double input_error = 0, roundoff = 0;
 };
-Tie tie_of(const Choice& choice);
+Tie tie_of(const TieChoice& choice);
 
 // The same for a row of integer outputs (topk, sort, argmax, ...), from the data of its op's first floating
 // input. Tensors of more than kMaxTieElements elements are unknown.

@@ -194,10 +194,11 @@ void append_place(Members& members, const RowView& row) {
   members.number_or_null("step", row.step);
   members.number_or_null("rank", row.rank);
   if (row.token >= 0) members.number("token", row.token);
-  members.text_or_null("op", row.target.op);
-  members.text_or_null("tensor", row.target.item);
-  members.text_or_null("golden_op", row.golden.op);
-  members.text_or_null("golden_tensor", row.golden.item);
+  // Text in every row, empty where a side has none: readers need not tell a missing name from another.
+  members.text("op", row.target.op);
+  members.text("tensor", row.target.item);
+  members.text("golden_op", row.golden.op);
+  members.text("golden_tensor", row.golden.item);
   members.text("match", row.match);
 }
 

@@ -12,7 +12,7 @@ namespace {
 Tie best(const std::vector<double>& values, const std::vector<double>& target, double input_error) {
   const std::vector<double> golden = {1, 2};
   const std::vector<int64_t> shape = {2, 4};
-  return tie_of(Choice{values, shape, 1, target, golden, 1, input_error, 0});
+  return tie_of(TieChoice{values, shape, 1, target, golden, 1, input_error, 0});
 }
 
 }  // namespace
@@ -36,10 +36,10 @@ TEST_CASE("tie: indexes along a dimension in the middle, several of them") {
   // Shape [1,3,2], two chosen along dimension 1: columns {1,5,5.5} and {7,8,2}.
   const std::vector<double> values = {1, 7, 5, 8, 5.5, 2}, golden = {2, 1, 1, 0}, target = {1, 1, 2, 0};
   const std::vector<int64_t> shape = {1, 3, 2};
-  CHECK(tie_of(Choice{values, shape, 1, target, golden, 2, 0.25, 0}) == Tie::tied);
-  CHECK(tie_of(Choice{values, shape, 1, target, golden, 2, 0.2, 0}) == Tie::not_tied);
+  CHECK(tie_of(TieChoice{values, shape, 1, target, golden, 2, 0.25, 0}) == Tie::tied);
+  CHECK(tie_of(TieChoice{values, shape, 1, target, golden, 2, 0.2, 0}) == Tie::not_tied);
   // A relative rounding of 1/32 is 4 times that on 5.5.
-  CHECK(tie_of(Choice{values, shape, 1, target, golden, 2, 0, 1.0 / 32}) == Tie::tied);
+  CHECK(tie_of(TieChoice{values, shape, 1, target, golden, 2, 0, 1.0 / 32}) == Tie::tied);
 }
 
 }  // namespace ulpscope
