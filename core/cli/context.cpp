@@ -87,6 +87,7 @@ Result<std::string> Context::make_output_folder(std::string_view command) {
 
 Result<SourceHandle> Context::open_source(const std::string& path, const std::string& source_name,
                                           const std::string& options_json) {
+  ULPSCOPE_TRY(pool());  // a mistake in the options is told before any of the input
   // A path that is not there is missing input; asked for their opinion, the sources would only say "not
   // mine".
   struct stat status = {};

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kWidth = 80;
 constexpr size_t kOptionColumn = 30;   // where the text of an option starts
-constexpr size_t kCommandColumn = 20;  // where the summary of a command starts
+constexpr size_t kCommandColumn = 21;  // where the summary of a command starts
 
 std::string option_heading(const OptionSpec& spec) {
   std::string heading;

@@ -201,7 +201,13 @@ bool FaultFinder::explained(size_t op) const {
   if (error.statistics && error.in > priors_.clean_input * error.roundoff) return true;
   // Nor do those of a slice follow from those of the whole.
   const OpClass* known = class_of(op);
-  if (error.statistics && known != nullptr && !known->sensitive) return true;
+  if (error.statistics && known != nullptr && known->selects) return true;
+  if (error.statistics && known != nullptr && !known->sensitive) {
+    // Inputs whose statistics agree may still be off by what the run has shown elsewhere.
+    const auto rank = ranks_.find(target_op(op).rank);
+    const double in = std::max(error.in, rank == ranks_.end() ? 0 : rank->second.noise);
+    return error.out <= priors_.format_constant * (known->kappa * in + error.roundoff);
+  }
   if (inner_says_all(op)) return true;  // what is inside was judged for itself
   if (!(error.out <= explained_error(op))) return false;
   const double formats = error.roundoff * std::sqrt(error.reduction);

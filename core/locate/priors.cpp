@@ -37,6 +37,7 @@ Result<std::vector<OpClass>> read_classes(const YAML::Node& list) {
       if (!node[key]) continue;
       ULPSCOPE_ASSIGN(*value, positive(node[key], key));
     }
+    if (node["selects"]) entry.selects = node["selects"].as<bool>();
     if (node["sensitive"]) entry.sensitive = node["sensitive"].as<bool>();
     classes.push_back(std::move(entry));
   }

@@ -127,11 +127,10 @@ class WrongPaths(runs.RunTest):
     def test_an_argument_is_required(self):
         self.assertIn("argument DUMP is missing", self.check(2, "list").err)
 
-    def test_an_empty_folder_is_no_dump_and_the_scores_say_why(self):
+    def test_an_empty_folder_is_missing_input(self):
         os.mkdir(self.path("empty"))
-        run = self.check(2, "list", self.path("empty"))
-        self.assertIn("name one with -m", run.err)
-        self.assertIn("torch_api", run.err)
+        run = self.check(3, "list", self.path("empty"))
+        self.assertIn("empty: the folder is empty, expected a dump", run.err)
 
     def test_a_fifo_is_not_waited_for(self):
         os.mkfifo(self.path("pipe"))

@@ -82,10 +82,10 @@ TEST_CASE("what is no regular file is not opened, and a FIFO does not block") {
   const test::TempFolder root;
   const std::string fifo = root / "fifo";
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-  CHECK(refusal(root.path(), "fifo") == fifo + ": not a regular file");
+  CHECK(refusal(root.path(), "fifo") == fifo + ": is a FIFO, not a regular file");
   fs::create_directory(root / "folder");
   CHECK(refusal(root.path(), "folder") == (root / "folder") + ": is a folder, expected a file");
-  CHECK(File::open("/dev/null").error().message == "/dev/null: not a regular file");
+  CHECK(File::open("/dev/null").error().message == "/dev/null: is a device, not a regular file");
 }
 
 TEST_CASE("read_at stops at the end, read_exact says where the file ends") {

@@ -1,5 +1,7 @@
 // The judgements against numbers that the comparison code of msprobe gave for the same tensors. Provenance
 // and tolerances: tests/data/judgement_vectors/README.md.
+#include <ulpscope/elementwise.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
