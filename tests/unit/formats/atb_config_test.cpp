@@ -24,10 +24,9 @@ TEST_CASE("atb config: the text is what the probe reads, and has nothing to find
   config.ids = "4_1";
   config.save_child = true;
   const std::string text = atb_config_text(config);
-  CHECK(
-      text ==
-      R"({"task": "tensor", "dump_enable": true, "exec_range": "1,1", "ids": "4_1", "op_name": "", "save_child": true, )"
-      R"("device": "", "filter_level": 1})");
+  CHECK(text == R"({"task": "tensor", "dump_enable": true, "exec_range": "1,1", "ids": "4_1", )"
+                R"("op_name": "", "save_child": true, )"
+                R"("device": "", "filter_level": 1})");
   CHECK(check_atb_config(text)->empty());
   CHECK(atb_load_line("config.json", "/data") ==
         "source load_atb_probe.sh --output=/data --config=config.json");

@@ -279,7 +279,8 @@ TEST_CASE("mindie_atb: names of the models connect layers") {
   CHECK(tensor(opened, "1_Layer", Role::input, "0").link == "M_internal_0");
   CHECK(tensor(opened, "1_Layer/0_Norm", Role::input, "0").link == "M_internal_0");
   REQUIRE(texts_of(opened).size() == 1);
-  CHECK(texts_of(opened)[0].ends_with("broken.json: byte 1: the text ends early (an unfinished run?); it is not used"));
+  CHECK(texts_of(opened)[0].ends_with(
+      "broken.json: byte 1: the text ends early (an unfinished run?); it is not used"));
 }
 
 TEST_CASE("mindie_atb: bytes without known values and blocked formats are marked") {
