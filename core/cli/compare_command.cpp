@@ -68,9 +68,10 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
     Diagnostics found;
     std::optional<Result<DumpIndex>> index;
   };
-  Side sides[] = {{"target", request.target_path, request.target_source, request.target_fusion, {}, {}, {}},
-                  {"golden", request.golden_path, request.golden_source, request.golden_fusion, {}, {}, {}},
-                  {"reference", request.reference_path, request.target_source, request.target_fusion, {}, {}, {}}};
+  Side sides[] = {
+      {"target", request.target_path, request.target_source, request.target_fusion, {}, {}, {}},
+      {"golden", request.golden_path, request.golden_source, request.golden_fusion, {}, {}, {}},
+      {"reference", request.reference_path, request.target_source, request.target_fusion, {}, {}, {}}};
   const std::span<Side> used(sides, request.reference_path.empty() ? 2 : 3);
   for (Side& side : used) {
     auto handle =

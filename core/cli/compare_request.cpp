@@ -253,9 +253,9 @@ Result<CompareRequest> read_compare_request(const ParsedOptions& options, const 
                      "|" + request.filter.name_glob + "|" + options.text_or("data", "") + "|" +
                      std::to_string(request.measure.groups) + (request.measure.groups_for_large ? "+" : "") +
                      (request.measure.peer_metrics ? "|peer" : "");
-  for (const char* name : {"data_mapping", "cell_mapping", "api_mapping", "layer_mapping", "mapping",
-                           "backend", "fusion_rule_file", "close_fusion_rule_file", "judge", "profile",
-                           "reference_path"})
+  for (const char* name :
+       {"data_mapping", "cell_mapping", "api_mapping", "layer_mapping", "mapping", "backend",
+        "fusion_rule_file", "close_fusion_rule_file", "judge", "profile", "reference_path"})
     request.identity += "|" + options.text_or(name, "");
   return request;
 }

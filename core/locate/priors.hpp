@@ -20,7 +20,8 @@ struct OpClass {
   double usual_bits = std::numeric_limits<double>::lowest();
   // When not 0: the output's relative error is at most e^(this * absolute input error) - 1.
   double absolute_kappa = 0;
-  bool selects = false;   // the result holds some of the input's elements: its statistics do not follow from theirs
+  bool selects =
+      false;  // the result holds some of the input's elements: its statistics do not follow from theirs
   bool sensitive = true;  // the result depends on how it is computed (order of sums, approximations)
 };
 

@@ -101,7 +101,7 @@ Result<Tie> read_tie(const ResultTable& table, int64_t row, int64_t input) {
       table.data_metrics[static_cast<size_t>(table.rows[static_cast<size_t>(input)].metrics)].sums;
   const double roundoff = std::max(is_floating(t) ? unit_roundoff(t) : 0, unit_roundoff(g));
   return tie_of(TieChoice{elements, shape, axis->axis, target_indexes, golden_indexes, axis->chosen,
-                       max_abs_err(sums).value_or(0), roundoff});
+                          max_abs_err(sums).value_or(0), roundoff});
 }
 
 }  // namespace
