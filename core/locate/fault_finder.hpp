@@ -85,6 +85,8 @@ class FaultFinder {
   void judge(size_t op);
   void judge_exact(size_t op, const Incoming& in);
   void judge_rounding(size_t op, const Incoming& in);
+  bool judge_incoming(size_t op, const Incoming& in);
+  void judge_outputs(size_t op);
   Incoming look_at_all_ranks(size_t op);
   Incoming look_at_inputs(size_t op);
   void look_at_input(size_t op, int64_t row, Incoming& in);

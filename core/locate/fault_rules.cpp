@@ -89,11 +89,15 @@ void FaultFinder::judge_exact(size_t op, const Incoming& in) {
 
 // Where healthy results differ too, a fault is what neither inputs nor formats explain.
 void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
-  const OpError& error = ops_[op];
+  if (!judge_incoming(op, in)) judge_outputs(op);
+}
+
+// Whether what came in decides already: a fault of an input, or one of an earlier op.
+bool FaultFinder::judge_incoming(size_t op, const Incoming& in) {
   if (in.external_row >= 0 && !inner_differs(op)) {
     blame(op, in.external_row, FaultKind::input_fault, in.external_certain ? "certain" : "strong",
           "no recorded operation produced this input, and it differs by more than rounding");
-    return;
+    return true;
   }
   if (in.structural_row >= 0 && !in.inherited && !in.tie && !inner_differs(op)) {
     const RowError& difference = rows_[static_cast<size_t>(in.structural_row)];
@@ -101,17 +105,20 @@ void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
         priors_.external_constant * std::max(difference.roundoff, ranks_[target_op(op).rank].noise);
     if (!(difference.rel_l2 <= allowed)) {
       blame(op, in.structural_row, FaultKind::input_fault, "strong", structural_reason(in));
-      return;
+      return true;
     }
   }
   if (in.inherited || (has_inner(op) && inner_differs(op))) {
     set_state(op, in.inherited || !in.tie ? OpState::inherited : OpState::tie);
-    return;
+    return true;
   }
-  if (in.tie) {
-    set_state(op, OpState::tie);
-    return;
-  }
+  if (in.tie) set_state(op, OpState::tie);
+  return in.tie;
+}
+
+// What the op itself adds to clean or explained inputs.
+void FaultFinder::judge_outputs(size_t op) {
+  const OpError& error = ops_[op];
   if (error.differing_outputs == 0) {
     if (error.differing_inputs > 0) states_[op] = OpState::rounding;
     return;
