@@ -1,9 +1,15 @@
-"""Makes every pair of the zoo, compares it, and prints what was wanted and what was answered.
+"""Makes the pairs of the zoo, compares each, and prints what was wanted and what was answered.
 
-    check.py --program build/bin/ulpscope [--only 'bf16/*'] [--keep DIR [--reuse]] [--explain]
+    check.py --program build/release/bin/ulpscope [--only 'bf16/*'] [--jobs 2] [--table] [--seed-offset 7]
+             [--keep DIR [--reuse]] [--explain]
 
-Figures: right = cases whose verdict and list of culprits are those of the answer; false alarms = healthy pairs with a culprit.
-The exit code is 1 when a case is not right.
+Dumps with data are compared once more by their statistics, and where they hold checksums by those alone. Figures: right =
+verdict and list of culprits are those of the answer; first = the first culprit is right, the list is not; silent = no
+culprit; wrong = another first culprit; false alarms = healthy pairs with a culprit. Beside it stands what the rows alone
+say: the first row that the judgement of rows fails names the operation at fault, or another, or there is none.
+
+The exit code is 1 when the answer to a case is not right as the dump stands, or with --rates when the share of faults named
+is below 0.95 with data or 0.8 with statistics, or a healthy pair has a culprit.
 """
 import argparse
 import fnmatch
@@ -14,9 +20,21 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 
-import cases
-from zoo import simulate
+try:
+    import numpy  # noqa: F401 (the modules below need it)
+except ImportError:
+    print("skipped: the generator of dumps needs numpy")
+    sys.exit(77)
+
+import corpus
+import train
+import zoo
+
+LEAST_NAMED = {"data": 0.95, "statistics": 0.8}
+MODES = ("data", "statistics", "digest")
 
 
 def alternatives(tags, place):
@@ -52,17 +70,19 @@ def short(culprits):
     return "; ".join(text) + (f"; +{len(culprits) - 3}" if len(culprits) > 3 else "")
 
 
-def compare(program, folder, explain=None):
+def compare(program, folder, mode, explain=None):
+    """(localisation, rows, text) of one comparison; the verdict of a run that gave no result says why."""
     out = os.path.join(folder, "out")
     shutil.rmtree(out, ignore_errors=True)
     command = [program, "compare", os.path.join(folder, "target"), os.path.join(folder, "golden"), "-o", out, "--exact_output",
-               "--format", "json", "-q"] + (["--explain", explain] if explain else [])
+               "--format", "json", "-q", "--jobs", "1", "--data", mode] + (["--explain", explain] if explain else [])
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     path = os.path.join(out, "compare_result.json")
     if not os.path.exists(path):
-        return {"verdict": f"exit {done.returncode}: {done.stderr.strip()[-200:]}", "culprits": []}, done.stdout
+        return {"verdict": f"exit {done.returncode}: {done.stderr.strip()[-200:]}", "culprits": []}, [], done.stdout
     with open(path) as file:
-        return json.load(file)["localisation"], done.stdout
+        result = json.load(file)
+    return result["localisation"], result["rows"], done.stdout
 
 
 class Makers:
@@ -72,12 +92,12 @@ class Makers:
         self.root, self.made = root, {}
 
     def make(self, run, link):
-        key = re.sub(r" at 0x[0-9a-f]+", "", repr(run)) if not run.faults and not run.edits else None
+        key = None if run.faults or " at 0x" in repr(run) else repr(run)
         if key and key in self.made:
             folder, tags = self.made[key]
         else:
             folder = tempfile.mkdtemp(dir=self.root)
-            tags = simulate(run, folder)
+            tags = (train.train if corpus.is_training(run) else zoo.simulate)(run, folder)
             if key:
                 self.made[key] = (folder, tags)
         if os.path.islink(link):
@@ -96,66 +116,208 @@ def load_tags(path):
         return {(step, rank): found for step, rank, found in json.load(file)}
 
 
-def explain_case(program, folder, case, tags, answer):
+@dataclass
+class Answer:
+    """What was said of one case in one mode. outcome: right, first, silent or wrong; rows: named, silent or wrong."""
+    case: str
+    mode: str
+    healthy: bool
+    outcome: str
+    rows: str
+    text: str
+    as_dumped: bool     # the mode is what the dump was made for
+
+
+def outcome_of(case, tags, answer):
+    first, complete = judge(case, tags, answer)
+    if complete:
+        return "right"
+    if first:
+        return "first"
+    return "silent" if not answer["culprits"] and not answer["verdict"].startswith("exit") else "wrong"
+
+
+def outcome_of_rows(case, tags, rows):
+    failed = next((row for row in rows if row["judged"] == "fail"), None)
+    if failed is None:
+        return "silent"
+    place = (failed.get("op"), failed["step"], failed["rank"])
+    wanted = {(op, step, rank) for where in case.must for op, _, step, rank in alternatives(tags, where)}
+    return "named" if place in wanted else "wrong"
+
+
+def modes_of(case):
+    if case.target.task != "tensor":
+        return ("statistics",)
+    return MODES if case.target.digests else MODES[:2]
+
+
+def describe(case, tags, mode, answer, outcome):
+    wanted = "|".join(case.verdicts) + " " + "; ".join(
+        " or ".join(sorted({key for key, _, _, _ in alternatives(tags, p)})) + f" {p[1]} {p[2]}/{p[3]}" for p in case.must)
+    mark = {"right": "ok", "wrong": "WRONG"}.get(outcome, outcome)
+    name = f"{mark:6}  {mode:10}  {case.name:40}"
+    if outcome == "right":
+        return f"{name}  {answer['verdict']} {short(answer['culprits'])}"
+    return f"{name}  wanted {wanted}\n{'':62}got    {answer['verdict']} {short(answer['culprits'])}"
+
+
+def explain_case(program, folder, mode, case, tags, answer):
     wanted = {key for place in case.must for key, _, _, _ in alternatives(tags, place)}
     blamed = {c["op"] for c in answer["culprits"][:2]}
+    lines = []
     for op in sorted(wanted) + sorted(blamed - wanted):
-        print(f"    --explain {op} ({'right' if op in wanted else 'blamed'})")
-        text = compare(program, folder, op)[1]
-        keep = text.split("report", 1)[-1].splitlines()[1:]
-        print("\n".join("      " + line for line in keep if line.strip())[:2500])
-    for culprit in answer["culprits"][:2]:
-        print(f"    reason {culprit['op']} {culprit['tensor']}: {culprit['confidence']}, {culprit['evidence'].get('reason')}")
-    for note in answer.get("notes", []):
-        print("    note", note)
+        lines.append(f"    --explain {op} ({'right' if op in wanted else 'blamed'})")
+        text = compare(program, folder, mode, op)[2]
+        lines += ["      " + line for line in text.split("report", 1)[-1].splitlines()[1:] if line.strip()][:30]
+    lines += [f"    reason {c['op']} {c['tensor']}: {c['confidence']}, {c['evidence'].get('reason')}"
+              for c in answer["culprits"][:2]]
+    return "\n".join(lines + [f"    note {note}" for note in answer.get("notes", [])])
 
 
-def main():
+class Checker:
+    """Works through cases; one in each process."""
+
+    def __init__(self, options, root):
+        self.options = options
+        self.root = os.path.join(root, "keep") if options.keep else tempfile.mkdtemp(dir=root)
+        os.makedirs(self.root, exist_ok=True)
+        self.makers = Makers(self.root)
+
+    def check(self, case):
+        folder = os.path.join(self.root, case.name.replace("/", "__") + f"__{self.options.seed_offset}")
+        os.makedirs(folder, exist_ok=True)
+        kept = os.path.join(folder, "tags.json")
+        made = []
+        if self.options.reuse and os.path.exists(kept):
+            tags = load_tags(kept)
+        else:
+            made.append(self.makers.make(case.golden, os.path.join(folder, "golden"))[1])
+            tags, target = self.makers.make(case.target, os.path.join(folder, "target"))
+            made.append(target)
+            save_tags(kept, tags)
+        answers = [self.answer(case, folder, tags, mode) for mode in modes_of(case)
+                   if mode in self.options.modes.split(",")]
+        for path in [] if self.options.keep else [p for p in made if p]:
+            shutil.rmtree(path)
+        return answers
+
+    def answer(self, case, folder, tags, mode):
+        answer, rows, _ = compare(self.options.program, folder, mode)
+        outcome = outcome_of(case, tags, answer)
+        if case.healthy and answer["culprits"]:
+            outcome = "wrong"
+        text = describe(case, tags, mode, answer, outcome)
+        if self.options.explain and outcome != "right":
+            text += "\n" + explain_case(self.options.program, folder, mode, case, tags, answer)
+        as_dumped = mode == ("data" if case.target.task == "tensor" else "statistics")
+        return Answer(case.name, mode, case.healthy, outcome, outcome_of_rows(case, tags, rows), text, as_dumped)
+
+
+STATE = {}
+
+
+def work(index):
+    """One case in a process that was forked from the one that holds the list."""
+    if "checker" not in STATE:
+        STATE["checker"] = Checker(STATE["options"], STATE["root"])
+    return STATE["checker"].check(STATE["cases"][index])
+
+
+def run_all(options, cases, root):
+    STATE.update(options=options, cases=cases, root=root)
+    answers = []
+    with ProcessPoolExecutor(options.jobs) as pool:
+        # Neighbours share their golden dump: one process takes several in a row.
+        for found in pool.map(work, range(len(cases)), chunksize=max(1, min(16, len(cases) // (4 * options.jobs)))):
+            answers += found
+            for answer in found:
+                print(answer.text, flush=True)
+    return answers
+
+
+def counts(answers, kind, mode):
+    chosen = [a for a in answers if a.mode == mode and not a.healthy and kind in (None, corpus.kind_of(a.case))]
+    count = lambda what: sum(a.outcome == what for a in chosen)
+    rows = lambda what: sum(a.rows == what for a in chosen)
+    return [len(chosen)] + [count(w) for w in ("right", "first", "silent", "wrong")] + [rows("named"), rows("wrong")]
+
+
+def print_table(answers):
+    """The table of docs/localisation.md: a line for each mode and kind."""
+    print("\n| mode | kind of fault | faults | right | first | silent | wrong | rows: named | rows: wrong |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for mode in MODES:
+        for kind in sorted({name for name, _ in corpus.KINDS}) + [None]:
+            numbers = counts(answers, kind, mode)
+            if numbers[0]:
+                print(f"| {mode} | {kind or '**all**'} | " + " | ".join(map(str, numbers)) + " |")
+    print("\n| mode | healthy pairs | false alarms | rows: false alarms |\n| --- | ---: | ---: | ---: |")
+    for mode in MODES:
+        healthy = [a for a in answers if a.mode == mode and a.healthy]
+        if healthy:
+            print(f"| {mode} | {len(healthy)} | {sum(a.outcome == 'wrong' for a in healthy)} "
+                  f"| {sum(a.rows != 'silent' for a in healthy)} |")
+
+
+def rates_hold(answers, least_faults, least_healthy):
+    """Says which of the promised rates does not hold."""
+    right = True
+    for mode, least in LEAST_NAMED.items():
+        total, complete, first = counts(answers, None, mode)[:3]
+        print(f"{mode}: {complete + first} of {total} faults named")
+        if total < least_faults or complete + first < least * total:
+            print(f"error: at least {least_faults} faults and {least:.0%} of them named were expected with {mode}")
+            right = False
+    healthy = [a for a in answers if a.healthy]
+    alarms = [a for a in healthy if a.outcome == "wrong"]
+    print(f"healthy pairs: {len(alarms)} of {len(healthy)} with a culprit")
+    if alarms or len(healthy) < least_healthy:
+        print(f"error: at least {least_healthy} healthy pairs without a culprit were expected")
+        right = False
+    return right
+
+
+def read_options():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--program", default=os.environ.get("ULPSCOPE", "build/bin/ulpscope"))
-    parser.add_argument("--only", default="*")
+    parser.add_argument("--program", default=os.environ.get("ULPSCOPE", "build/release/bin/ulpscope"))
+    parser.add_argument("--only", default="*", help="patterns of case names, separated by commas")
+    parser.add_argument("--sample", default="0/1", help="K/N: of the cases chosen those whose number leaves K when divided by N")
+    parser.add_argument("--modes", default=",".join(MODES), help="of these those that a dump allows: data, statistics, digest")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed-offset", type=int, default=0, help="other weights, inputs and places of the faults")
     parser.add_argument("--keep", help="folder for the dumps; default: a temporary one")
     parser.add_argument("--reuse", action="store_true", help="compare the dumps that an earlier run kept, where they are there")
     parser.add_argument("--explain", action="store_true", help="print the numbers behind each case that is not right")
-    options = parser.parse_args()
+    parser.add_argument("--table", action="store_true", help="print the table by kinds of faults")
+    parser.add_argument("--rates", action="store_true", help="the exit code says whether the promised rates hold")
+    return parser.parse_args()
+
+
+def main():
+    options = read_options()
     root = options.keep or tempfile.mkdtemp(prefix="zoo_")
     os.makedirs(root, exist_ok=True)
-    makers = Makers(root)
-    total = right = first_right = healthy = alarms = 0
+    cases = [case for case in corpus.corpus(options.seed_offset)
+             if any(fnmatch.fnmatch(case.name, glob) for glob in options.only.split(","))]
+    first, step = map(int, options.sample.split("/"))
+    cases = cases[first::step]
     try:
-        for case in cases.all_cases():
-            if not any(fnmatch.fnmatch(case.name, glob) for glob in options.only.split(",")):
-                continue
-            folder = os.path.join(root, case.name.replace("/", "__"))
-            os.makedirs(folder, exist_ok=True)
-            kept = os.path.join(folder, "tags.json")
-            if options.reuse and os.path.exists(kept):
-                golden = target = None
-                tags = load_tags(kept)
-            else:
-                _, golden = makers.make(case.golden, os.path.join(folder, "golden"))
-                tags, target = makers.make(case.target, os.path.join(folder, "target"))
-                save_tags(kept, tags)
-            answer, _ = compare(options.program, folder)
-            first, ok = judge(case, tags, answer)
-            total, right, first_right = total + 1, right + ok, first_right + first
-            healthy += case.healthy
-            alarms += case.healthy and bool(answer["culprits"])
-            wanted = "|".join(case.verdicts) + " " + "; ".join(
-                " or ".join(sorted({key for key, _, _, _ in alternatives(tags, p)})) + f" {p[1]} {p[2]}/{p[3]}" for p in case.must)
-            mark = "ok" if ok else "first" if first else "WRONG"
-            print(f"{mark:5}  {case.name:32}  wanted {wanted}\n{'':41}got    {answer['verdict']} {short(answer['culprits'])}"
-                  if not ok else f"{mark:5}  {case.name:32}  {answer['verdict']} {short(answer['culprits'])}", flush=True)
-            if options.explain and not ok:
-                explain_case(options.program, folder, case, tags, answer)
-            for made in (golden, target):
-                if made and not options.keep:
-                    shutil.rmtree(made)
+        answers = run_all(options, cases, root)
     finally:
         if not options.keep:
             shutil.rmtree(root, ignore_errors=True)
-    print(f"right {right} of {total} (verdict and first culprit {first_right}); false alarms {alarms} of {healthy} healthy pairs")
-    return 0 if right == total and total else 1
+    if options.table:
+        print_table(answers)
+    dumped = [a for a in answers if a.as_dumped]
+    right = sum(a.outcome == "right" for a in dumped)
+    alarms = sum(a.healthy and a.outcome == "wrong" for a in dumped)
+    named = sum(a.outcome in ("right", "first") for a in dumped)
+    print(f"right {right} of {len(dumped)} (verdict and first culprit {named}); "
+          f"false alarms {alarms} of {sum(a.healthy for a in dumped)} healthy pairs")
+    if options.rates:
+        return 0 if rates_hold(answers, 60, 20) else 1
+    return 0 if right == len(dumped) and dumped else 1
 
 
 if __name__ == "__main__":

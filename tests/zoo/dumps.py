@@ -7,12 +7,14 @@ import json
 import os
 import struct
 import zlib
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 FLOATS = {"f32": "torch.float32", "bf16": "torch.bfloat16", "f16": "torch.float16"}
-NAMES = {**FLOATS, "i64": "torch.int64", "bool": "torch.bool"}
-STORAGES = {"f32": "FloatStorage", "bf16": "BFloat16Storage", "f16": "HalfStorage", "i64": "LongStorage", "bool": "BoolStorage"}
+NAMES = {**FLOATS, "i64": "torch.int64", "i8": "torch.int8", "bool": "torch.bool"}
+STORAGES = {"f32": "FloatStorage", "bf16": "BFloat16Storage", "f16": "HalfStorage", "i64": "LongStorage",
+            "i8": "CharStorage", "bool": "BoolStorage"}
 
 
 def rounded(values, dtype):
@@ -34,13 +36,19 @@ class Tensor:
         self.dtype = dtype
         self.a = rounded(values, dtype) if dtype in FLOATS else np.asarray(values)
 
+    # What one call gives and others read is written several times.
+    @cached_property
     def raw(self):
         a = np.ascontiguousarray(self.a)
         if self.dtype == "bf16":
             return (a.view(np.uint32) >> 16).astype("<u2").tobytes()
         if self.dtype == "f16":
             return a.astype("<f2").tobytes()
-        return a.astype({"f32": "<f4", "i64": "<i8", "bool": "?"}[self.dtype]).tobytes()
+        return a.astype({"f32": "<f4", "i64": "<i8", "i8": "i1", "bool": "?"}[self.dtype]).tobytes()
+
+    @cached_property
+    def statistics(self):
+        return _statistics(self.a, self.dtype) if self.a.size else (None,) * 4
 
 
 def _number(n):
@@ -51,15 +59,15 @@ def _text(s):
     return b"X" + struct.pack("<I", len(s)) + s.encode()
 
 
-def _pickle(tensor):
-    shape = tensor.a.shape
+@lru_cache(None)
+def _pickle(dtype, shape):
     strides, step = [], 1
     for extent in reversed(shape):
         strides.insert(0, step)
         step *= extent
     numbers = lambda seq: b"(" + b"".join(_number(n) for n in seq) + b"t"
-    storage = b"(" + _text("storage") + b"ctorch\n" + STORAGES[tensor.dtype].encode() + b"\n" + _text("0") + _text("cpu") \
-        + _number(tensor.a.size) + b"tQ"
+    storage = b"(" + _text("storage") + b"ctorch\n" + STORAGES[dtype].encode() + b"\n" + _text("0") + _text("cpu") \
+        + _number(step) + b"tQ"
     return b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(" + storage + _number(0) + numbers(shape) + numbers(strides) \
         + b"\x89ccollections\nOrderedDict\n)RtR."
 
@@ -67,7 +75,7 @@ def _pickle(tensor):
 def write_pt(path, tensor):
     root = os.path.basename(path)[:-3]
     body, directory = bytearray(), bytearray()
-    records = [("data.pkl", _pickle(tensor)), ("data/0", tensor.raw()), ("version", b"3\n")]
+    records = [("data.pkl", _pickle(tensor.dtype, tensor.a.shape)), ("data/0", tensor.raw), ("version", b"3\n")]
     for name, payload in records:
         entry = f"{root}/{name}".encode()
         offset, crc = len(body), zlib.crc32(payload)
@@ -81,25 +89,28 @@ def write_pt(path, tensor):
         file.write(body + directory + end)
 
 
-def _statistics(tensor):
-    a = tensor.a
-    if tensor.dtype == "bool":
+def _statistics(a, dtype):
+    if dtype == "bool":
         return bool(a.any()), bool(a.all()), None, None
-    if tensor.dtype == "i64":
+    if dtype in ("i64", "i8"):
         return int(a.max()), int(a.min()), None, None
     wide = a.astype(np.float64)
     if np.isnan(wide).any():
         return (float("nan"),) * 4
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, norm = rounded([wide.mean(), np.sqrt((wide * wide).sum())], tensor.dtype)
+        mean, norm = rounded([wide.mean(), np.sqrt((wide * wide).sum())], dtype)
     return float(a.max()), float(a.min()), float(mean), float(norm)
 
 
 class Recorder:
-    """What one rank records in one step: entries in execution order, modules after what they contain."""
+    """What one rank records in one step: entries in execution order, modules after what they contain.
 
-    def __init__(self, step, rank, modules=True, apis=True):
-        self.step, self.rank = step, rank
+    A folder may hold several tokens (`token` counts them): then their tags begin with `t1.`, `t2.`.
+    """
+
+    def __init__(self, step, rank, modules=True, apis=True, digests=False):
+        self.step, self.rank, self.token = step, rank, 0
+        self.digests = digests
         self.modules, self.apis = modules, apis
         self.entries, self.parents, self.tags = [], {}, {}
         self.counts, self.stack = {}, []
@@ -109,16 +120,25 @@ class Recorder:
         return self.counts[stem]
 
     def api(self, key, args, kwargs, outputs, tag):
-        if tag:
-            self.tags[tag] = key
+        self.name(tag, key)
         self.parents[key] = self.stack[-1] if self.stack else None
         if self.apis:
             self.entries.append((key, {"input_args": list(args), "input_kwargs": kwargs, "output": outputs}))
 
+    def entry(self, key, sections, tag=None):
+        """An entry of another form: a backward call, a gradient of parameters."""
+        self.name(tag, key)
+        self.parents[key] = None
+        self.entries.append((key, sections))
+
+    def name(self, tag, key):
+        if tag:
+            self.tags[f"t{self.token}.{tag}" if self.token else tag] = key
+
     def module(self, path, kind, inputs, run, parameters=None):
         stem = f"Module.{path}.{kind}.forward"
         key = f"{stem}.{self.number(stem)}"
-        self.tags[path] = key
+        self.name(path, key)
         self.parents[key] = self.stack[-1] if self.stack else None
         self.stack.append(key)
         out = run()
@@ -142,13 +162,15 @@ class Recorder:
                   "dump_data_dir": "/dump/dump_tensor_data" if task == "tensor" else None, "data": data}
         for name, content in (("dump", header), ("construct", self.parents if self.modules else {}), ("stack", {})):
             with open(os.path.join(folder, name + ".json"), "w") as file:
-                json.dump(content, file)
+                file.write(json.dumps(content))
 
     def _leaf(self, value, name, files):
         if isinstance(value, Tensor):
-            numbers = _statistics(value) if value.a.size else (None,) * 4
+            numbers = value.statistics
             leaf = {"type": "torch.Tensor", "dtype": NAMES[value.dtype], "shape": list(value.a.shape),
                     **dict(zip(("Max", "Min", "Mean", "Norm"), numbers)), "requires_grad": False}
+            if self.digests:
+                leaf["md5"] = "%08x" % zlib.crc32(value.raw)
             if files and value.a.size:
                 leaf["data_name"] = name + ".pt"
                 write_pt(os.path.join(files, name + ".pt"), value)

@@ -48,11 +48,12 @@ class Machine:
 
 @dataclass
 class Fault:
-    """Changes the first output of the call with this tag."""
+    """Changes one output of the call with this tag."""
     tag: str
     change: object  # (float32 array, generator) -> array
     steps: tuple = (0, 1, 2)
     ranks: tuple = (0, 1)
+    output: int = 0
 
 
 def rms(a):
@@ -71,21 +72,27 @@ def factor(value):
 def element(size):
     def change(a, rng):
         a = a.copy()
-        a.reshape(-1)[a.size // 3] += F32(size) * rms(a)
+        a.reshape(-1)[rng.integers(a.size)] += F32(size) * rms(a)
         return a
     return change
 
 
-def nan_at(a, rng):
-    a = a.copy()
-    a.reshape(-1)[a.size // 3] = np.nan
-    return a
+def value_at(value):
+    def change(a, rng):
+        a = a.copy()
+        a.reshape(-1)[rng.integers(a.size)] = value
+        return a
+    return change
+
+
+nan_at = value_at(np.nan)
 
 
 def bad_row(a, rng):
     a = a.copy()
     rows = a.reshape(-1, a.shape[-1])
-    rows[len(rows) // 2] = rows[len(rows) // 2, ::-1]
+    row = rng.integers(len(rows))
+    rows[row] = rows[row, ::-1]
     return a
 
 
@@ -121,7 +128,26 @@ class Run:
     bmm: str = "matmul"         # name of the score product
     hide: tuple = ()            # call names that the dump filter drops
     position_offset: int = 0
+    offset_layer: int = None    # the layer that position_offset is for; None: all
     fused: bool = False         # one call for each norm
+    digests: bool = False       # a checksum of each tensor beside its numbers
+    eps_layer: int = None       # the layer that eps is for, others keep 1e-6; None: all
+    narrow: tuple = ()          # tags of calls whose result is bf16 while the run computes in something wider
+    transposed: tuple = ()      # tags of products that take their square second operand the other way
+    lost: str = ""              # residual of one layer: "call": no addition, "operand": the second adds what the norm gave
+    lost_layer: int = 1
+    cache_edits: dict = field(default_factory=dict)  # (layer, "k" or "v", step) -> function of what the cache held
+    shards: dict = field(default_factory=dict)       # (rank, weight) -> rank whose part it gets
+    mask: str = "causal"        # or "future" (one key too many), "none" (zeros), "finite", "uncalled"
+    mask_layer: int = None      # the layer that mask is for; None: all
+    rope_factor: float = 1.0    # of both tables
+    rope_stretch: float = 1.0   # positions are divided by it
+    rope_dtype: str = ""        # format that the tables were rounded to
+    shifted_tokens: int = 0     # the embedding reads the token so many places further
+    quantised: bool = False     # o and down multiply int8 weights and a scale for each channel
+    scale_edits: dict = field(default_factory=dict)  # quantised weight -> function of its scales
+    early_silu: bool = False    # silu before the second product of the MLP instead of after it
+    one_folder: bool = False    # all tokens of a generation in one step folder
 
 
 HIDDEN, HEADS, VOCAB, MAX_POSITION = 64, 4, 128, 256
@@ -149,6 +175,14 @@ def weights_of(run):
     return w
 
 
+def mask_of(length, kind):
+    """Zeros where a query sees a key, minus infinity elsewhere."""
+    if kind == "none":
+        return np.zeros((length, length), F32)
+    hidden = F32(-30000) if kind == "finite" else F32(-np.inf)
+    return np.triu(np.full((length, length), hidden, F32), 2 if kind == "future" else 1)
+
+
 class AllReduce:
     """Meeting point of the ranks: every rank brings a tensor and takes the sum."""
 
@@ -172,9 +206,11 @@ class Decoder:
         self.rng = np.random.default_rng(77 + run.seed + rank)
         self.head_dim, self.heads = HIDDEN // HEADS, HEADS // run.tp
         self.w = {name: Tensor(self.shard(name, a), run.dtype) for name, a in weights_of(run).items()}
-        angles = np.outer(np.arange(MAX_POSITION), run.rope_base ** (-np.arange(0, self.head_dim, 2) / self.head_dim))
+        angles = np.outer(np.arange(MAX_POSITION) / run.rope_stretch,
+                          run.rope_base ** (-np.arange(0, self.head_dim, 2) / self.head_dim))
         angles = np.concatenate([angles, angles], -1)
-        self.cos, self.sin = Tensor(np.cos(angles), run.dtype), Tensor(np.sin(angles), run.dtype)
+        tables = (rounded(f(angles) * run.rope_factor, run.rope_dtype or run.dtype) for f in (np.cos, np.sin))
+        self.cos, self.sin = (Tensor(table, run.dtype) for table in tables)
         self.cache = {}
         self.recorders = []
 
@@ -183,17 +219,24 @@ class Decoder:
         if tp == 1:
             return a
         axis = {"q": 0, "k": 0, "v": 0, "gate": 0, "up": 0, "o": 1, "down": 1}.get(kind)
-        return a if axis is None or "." not in name else np.split(a, tp, axis)[self.rank]
+        if axis is None or "." not in name:
+            return a
+        return np.split(a, tp, axis)[self.run.shards.get((self.rank, name), self.rank)]
+
+    def chosen(self, layer, only):
+        return only is None or layer == only
 
     # One API call: computes, applies faults, records.
     def call(self, prefix, name, args, compute, kwargs=None, tag=None, dtype=None):
         outputs = compute()
         several = isinstance(outputs, (tuple, list))
         outputs = list(outputs) if several else [outputs]
-        outputs = [o if isinstance(o, Tensor) else Tensor(o, dtype or self.dtype) for o in outputs]
+        dtype = "bf16" if tag in self.run.narrow else dtype or self.dtype
+        outputs = [o if isinstance(o, Tensor) else Tensor(o, dtype) for o in outputs]
         for fault in self.run.faults:
-            if fault.tag == tag and self.rec.step in fault.steps and self.rank in fault.ranks:
-                outputs[0] = Tensor(fault.change(outputs[0].a, self.rng), outputs[0].dtype)
+            if fault.tag == tag and self.step in fault.steps and self.rank in fault.ranks:
+                old = outputs[fault.output]
+                outputs[fault.output] = Tensor(fault.change(old.a, self.rng), old.dtype)
         number = self.rec.number(f"{prefix}.{name}")
         if name not in self.run.hide:
             listed = outputs + [kwargs["group"]] if prefix == "Distributed" else outputs
@@ -202,7 +245,17 @@ class Decoder:
 
     def linear(self, x, weight, tag):
         w = self.w[weight]
-        return self.call("Functional", "linear", [x, w], lambda: self.machine.matmul(x.a, w.a.T), tag=tag)
+        if self.run.quantised and weight.split(".")[-1] in ("o", "down"):
+            return self.quantised_linear(x, w, weight, tag)
+        across = w.a if tag in self.run.transposed else w.a.T
+        return self.call("Functional", "linear", [x, w], lambda: self.machine.matmul(x.a, across), tag=tag)
+
+    def quantised_linear(self, x, w, weight, tag):
+        scale = np.abs(w.a).max(-1) / F32(127)
+        codes = Tensor(np.rint(w.a / scale[:, None]).astype(np.int64), "i8")
+        scale = Tensor(self.run.scale_edits.get(weight, lambda a: a)(scale), "f32")
+        return self.call("NPU", "npu_quant_matmul", [x, codes, scale],
+                         lambda: self.machine.matmul(x.a, codes.a.T.astype(F32)) * scale.a, tag=tag)
 
     def binary(self, name, x, y, tag=None, dtype=None):
         other = y.a if isinstance(y, Tensor) else F32(y)
@@ -218,20 +271,23 @@ class Decoder:
         return x if x.dtype == dtype else self.call("Tensor", "to", [x], lambda: x.a, dtype=dtype)
 
     def norm(self, x, weight, path):
+        number = int(path.split(".")[2]) if "layers" in path else -1
+        eps = self.run.eps if self.chosen(number, self.run.eps_layer) else 1e-6
+
         def run():
             wide = self.to(x, "f32")
             square = self.call("Tensor", "pow", [wide, 2], lambda: wide.a * wide.a, dtype="f32", tag=path + ".pow")
             mean = self.call("Tensor", "mean", [square, -1], lambda: self.machine.sum(square.a) / F32(HIDDEN),
                              {"keepdim": True}, dtype="f32", tag=path + ".mean")
-            shifted = self.binary("__add__", mean, self.run.eps, dtype="f32", tag=path + ".eps")
+            shifted = self.binary("__add__", mean, eps, dtype="f32", tag=path + ".eps")
             root = self.call("Torch", "rsqrt", [shifted], lambda: self.machine.apply(lambda a: 1 / np.sqrt(a), shifted.a),
                              dtype="f32", tag=path + ".rsqrt")
             scaled = self.to(self.binary("mul", wide, root, dtype="f32", tag=path + ".scale"), self.dtype)
             return self.binary("mul", self.w[weight], scaled, tag=path + ".weight")
         def fused():
             w = self.w[weight]
-            root = lambda: 1 / np.sqrt(self.machine.sum(x.a * x.a) / F32(HIDDEN) + F32(self.run.eps))
-            return self.call("NPU", "npu_rms_norm", [x, w], lambda: x.a * root() * w.a, {"epsilon": self.run.eps},
+            root = lambda: 1 / np.sqrt(self.machine.sum(x.a * x.a) / F32(HIDDEN) + F32(eps))
+            return self.call("NPU", "npu_rms_norm", [x, w], lambda: x.a * root() * w.a, {"epsilon": eps},
                              tag=path + ".weight")
         return self.rec.module(path, "RMSNorm", [x], fused if self.run.fused else run, {"weight": self.w[weight]})
 
@@ -260,6 +316,10 @@ class Decoder:
             return np.where(self.rng.random(x.a.shape) < share, F32(0), x.a / F32(1 - share))
         return self.call("Functional", "dropout", [x], run, {"p": float(share), "training": training}, tag=tag)
 
+    def cached(self, layer, name, held):
+        edit = self.run.cache_edits.get((layer, name, self.step))
+        return Tensor(edit(held.a.copy()), held.dtype) if edit else held
+
     def reduce(self, x, tag):
         if self.run.tp == 1:
             return x
@@ -272,19 +332,22 @@ class Decoder:
     def attention(self, x, positions, layer):
         p = f"L{layer}."
         q, k, v = (self.split_heads(self.linear(x, p + n, p + n)) for n in "qkv")
+        if self.chosen(layer, self.run.offset_layer):
+            positions = positions + self.run.position_offset
         cos = self.getitem(self.cos, positions, tag=p + "cos_table")
         sin = self.getitem(self.sin, positions, tag=p + "sin_table")
         q, k = self.rotate(q, cos, sin, p + "rope_q"), self.rotate(k, cos, sin, p + "rope_k")
         if layer in self.cache:
-            old_k, old_v = self.cache[layer]
+            old_k, old_v = (self.cached(layer, name, held) for name, held in zip("kv", self.cache[layer]))
             k, v = self.cat([old_k, k], 1, p + "cache_k"), self.cat([old_v, v], 1, p + "cache_v")
         self.cache[layer] = (k, v)
-        across = Tensor(k.a.transpose(0, 2, 1), k.dtype)
+        turned = k.a if p + "qk" in self.run.transposed else k.a.transpose(0, 2, 1)
+        across = Tensor(turned, k.dtype)
         scores = self.call("Torch", self.run.bmm, [q, across], lambda: self.machine.matmul(q.a, across.a), tag=p + "qk")
         scores = self.binary("mul", scores, float(self.run.scale_by / np.sqrt(self.head_dim)), tag=p + "scale")
-        if len(x.a) > 1:
-            mask = np.triu(np.full((len(x.a), len(x.a)), -np.inf, F32), 1)
-            scores = self.binary("add", scores, Tensor(mask, self.dtype), tag=p + "mask")
+        kind = self.run.mask if self.chosen(layer, self.run.mask_layer) else "causal"
+        if len(x.a) > 1 and kind != "uncalled":
+            scores = self.binary("add", scores, Tensor(mask_of(len(x.a), kind), self.dtype), tag=p + "mask")
         probabilities = self.softmax(scores, p + "softmax")
         if self.run.dropout is not None and layer == self.run.dropout_layer:
             probabilities = self.dropout(probabilities, self.run.dropout, self.run.training, p + "dropout")
@@ -295,10 +358,13 @@ class Decoder:
         return self.reduce(self.linear(mixed, p + "o", p + "o"), p + "reduce_o")
 
     def mlp(self, x, p):
+        silu = lambda: self.machine.apply(lambda a: a / (1 + np.exp(-a)), gate.a)
         gate = self.linear(x, p + "gate", p + "gate")
+        if self.run.early_silu:
+            active = self.call("Functional", "silu", [gate], silu, tag=p + "silu")
         up = self.linear(x, p + "up", p + "up")
-        active = self.call("Functional", "silu", [gate], lambda: self.machine.apply(lambda a: a / (1 + np.exp(-a)), gate.a),
-                           tag=p + "silu")
+        if not self.run.early_silu:
+            active = self.call("Functional", "silu", [gate], silu, tag=p + "silu")
         return self.linear(self.binary("mul", active, up, tag=p + "act"), p + "down", p + "down")
 
     def experts(self, x, p):
@@ -333,19 +399,24 @@ class Decoder:
         def run():
             h = self.norm(x, p + "norm1", path + ".input_layernorm")
             a = self.rec.module(path + ".self_attn", "Attention", [h], lambda: self.attention(h, positions, number))
-            y = self.binary("add", x, a, tag=p + "add1")
+            lost = self.run.lost if number == self.run.lost_layer else ""
+            y = a if lost == "call" else self.binary("add", x, a, tag=p + "add1")
             h2 = self.norm(y, p + "norm2", path + ".post_attention_layernorm")
             if self.run.experts:
                 m = self.rec.module(path + ".mlp", "Experts", [h2], lambda: self.experts(h2, p))
             else:
                 m = self.rec.module(path + ".mlp", "MLP", [h2], lambda: self.reduce(self.mlp(h2, p), p + "reduce_down"))
-            return self.binary("add", y, m, tag=p + "add2")
+            return self.binary("add", h2 if lost == "operand" else y, m, tag=p + "add2")
         return self.rec.module(path, "DecoderLayer", [x], run)
 
     def forward(self, step, ids, positions):
-        level = self.run.level
-        self.rec = Recorder(step, self.rank, modules=level in ("mix", "L0"), apis=level in ("mix", "L1"))
-        self.recorders.append(self.rec)
+        level, self.step = self.run.level, step
+        if step == 0 or not self.run.one_folder:
+            self.rec = Recorder(step, self.rank, level in ("mix", "L0"), level in ("mix", "L1"), self.run.digests)
+            self.recorders.append(self.rec)
+        elif self.run.one_folder:
+            self.rec.token = step
+        ids = np.roll(ids, -self.run.shifted_tokens)
         tokens, table = Tensor(ids, "i64"), self.w["embed"]
         x = self.rec.module("model.embed_tokens", "Embedding", [tokens], lambda: self.call(
             "Functional", "embedding", [tokens, table], lambda: table.a[ids], tag="embed"), {"weight": table})
@@ -353,7 +424,8 @@ class Decoder:
             x = self.layer(x, positions, number)
         x = self.norm(x, "norm", "model.norm")
         logits = self.rec.module("lm_head", "Linear", [x], lambda: self.linear(x, "head", "head"), {"weight": self.w["head"]})
-        self.call("Torch", "argmax", [logits], lambda: logits.a.argmax(-1), {"dim": -1}, dtype="i64")
+        self.call("Torch", "argmax", [logits], lambda: logits.a.argmax(-1), {"dim": -1}, dtype="i64",
+                  tag="argmax")
 
 
 def simulate(run, folder):
@@ -367,7 +439,7 @@ def simulate(run, folder):
         with np.errstate(all="ignore"):
             for step in range(run.steps):
                 at = np.arange(run.prompt) if step == 0 else np.array([run.prompt + step - 1])
-                model.forward(step, ids[at], at + run.position_offset)
+                model.forward(step, ids[at], at)
     threads = [threading.Thread(target=work, args=(model,)) for model in ranks[1:]]
     for thread in threads:
         thread.start()
