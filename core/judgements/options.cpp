@@ -18,8 +18,9 @@ JudgementOptions::JudgementOptions(std::string_view judgement, std::string_view 
   const auto given = nlohmann::json::parse(options_json, nullptr, false);
   if (!given.is_object()) throw usage(judgement_ + ": expected a JSON object of options");
   for (const auto& [name, value] : given.items()) {
-    const bool known = std::any_of(listed.begin(), listed.end(),
-                                   [&, name = name](const ulpscope_option_desc& option) { return name == option.name; });
+    const bool known =
+        std::any_of(listed.begin(), listed.end(),
+                    [&, name = name](const ulpscope_option_desc& option) { return name == option.name; });
     if (!known) throw usage(judgement_ + ": there is no option '" + name + "'");
     if (value.is_number())
       numbers_[name] = value.get<double>();
