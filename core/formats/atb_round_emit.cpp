@@ -207,8 +207,8 @@ void AtbRoundReader::tell_of_table(RecordSink& sink) const {
     if (count > 0) sink.diagnose(code, where, count_text(count) + text);
   };
   if (table_error_)
-    sink.diagnose(ULPSCOPE_E_FORMAT, where, table_error_->message + "; the folders alone are read");
-  tell(ULPSCOPE_E_FORMAT, notes.bad, " rows cannot be used as they are, first " + notes.first_bad);
+    sink.diagnose(ULPSCOPE_E_IO, where, table_error_->message + "; the folders alone are read");
+  tell(ULPSCOPE_E_IO, notes.bad, " rows cannot be used as they are, first " + notes.first_bad);
   tell(ULPSCOPE_E_FORMAT, notes.repeated, " rows stand there again, the last one of each counts");
   tell(ULPSCOPE_E_IO, notes.missing_files,
        " files that the table names are not there, first " + notes.first_missing);

@@ -189,6 +189,8 @@ Status read_atb_statistics(const File& file, const AtbStatisticsSink& sink) {
     if (without_statistics) sink.on_bad_row(lines.number(), "no statistics can be read from it");
     sink.on_row(*row);
   }
+  if (lines.status().ok() && file.size() == 0)
+    return Error{Code::format, "the file is empty, expected the columns \"" + std::string(kHeader) + "…\""};
   return lines.status();
 }
 

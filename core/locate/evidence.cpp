@@ -124,7 +124,14 @@ Culprit describe(const ResultTable& table, const FaultFinder& finder, const Faul
   culprit.row = fault.row;
   add(culprit, "reason", fault.reason);
   if (row.mode == Mode::data && row.metrics >= 0) {
-    add_data_evidence(culprit, table, table.data_metrics[static_cast<size_t>(row.metrics)], item);
+    const DataMetrics& metrics = table.data_metrics[static_cast<size_t>(row.metrics)];
+    add_data_evidence(culprit, table, metrics, item);
+    if (metrics.crc_mismatch_target || metrics.crc_mismatch_golden) {
+      culprit.confidence = "weak";
+      add(culprit, "damaged",
+          metrics.crc_mismatch_target ? "the target's file does not match its checksum"
+                                      : "the golden's file does not match its checksum");
+    }
   } else if (row.mode == Mode::value) {
     const ItemRow &t = table.target->items()[item], &g = table.golden->items()[row.pair.golden];
     add(culprit, "argument",

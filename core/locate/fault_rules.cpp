@@ -84,7 +84,8 @@ void FaultFinder::judge_exact(size_t op, const Incoming& in) {
     return;
   }
   blame(op, row, FaultKind::compute_fault, exact ? "certain" : "strong",
-        exact ? "inputs are bit-identical" : "inputs have equal statistics");
+        exact ? "inputs are bit-identical"
+              : "inputs have equal statistics, which those of another order have too");
 }
 
 // Where healthy results differ too, a fault is what neither inputs nor formats explain.

@@ -64,6 +64,17 @@ std::string collector_run(const ResultTable& table, const Culprit& culprit) {
                        : "dump its tensors: target " + here + "; golden " + there;
 }
 
+// What tells the tensor from those of the same name, where the dump has several steps or ranks.
+std::string place_options(const ResultTable& table, const Culprit& culprit) {
+  bool steps = false, ranks = false;
+  for (const StepRank& group : table.target->groups()) {
+    steps |= group.step != culprit.step;
+    ranks |= group.rank != culprit.rank;
+  }
+  return (steps ? fmt::format(" --step {}", culprit.step) : "") +
+         (ranks ? fmt::format(" --rank {}", culprit.rank) : "");
+}
+
 }  // namespace
 
 std::vector<std::string> next_steps(const ResultTable& table, const Culprit& culprit, bool is_input,
@@ -75,8 +86,9 @@ std::vector<std::string> next_steps(const ResultTable& table, const Culprit& cul
     if (!is_atb) steps.push_back(collector_run(table, culprit));
     return steps;
   }
-  steps.push_back(fmt::format("ulpscope show {} {}", shell_word(table.target->path()),
-                              shell_word(culprit.op_name + " " + culprit.tensor)));
+  steps.push_back(fmt::format("ulpscope show {} {}{}", shell_word(table.target->path()),
+                              shell_word(culprit.op_name + " " + culprit.tensor),
+                              place_options(table, culprit)));
   if (is_input)
     steps.push_back(
         fmt::format("check where {} of {} comes from: it is not the result of a recorded operation",

@@ -101,7 +101,8 @@ std::string input_sentence(const ReportView& report, int64_t row) {
   if (identical == inputs)
     return mode == "digest" ? "inputs have equal checksums" : "inputs are bit-identical";
   if (equal == inputs)
-    return mode == "data" ? "inputs are equal in every element" : "inputs have equal statistics";
+    return mode == "data" ? "inputs are equal in every element"
+                          : "inputs have equal statistics (no proof that they are equal)";
   return passed == inputs ? "inputs agree" : "";
 }
 
