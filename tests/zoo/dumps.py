@@ -25,9 +25,9 @@ def rounded(values, dtype):
     if dtype == "f16":
         with np.errstate(over="ignore"):
             return values.astype(np.float16).astype(np.float32)
-    bits = values.view(np.uint32).astype(np.uint64)
+    bits = values.reshape(-1).view(np.uint32).astype(np.uint64)
     up = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32)
-    up = np.where(np.isnan(values), np.uint32(0x7FC00000), up).astype(np.uint32)
+    up = np.where(np.isnan(values.reshape(-1)), np.uint32(0x7FC00000), up).astype(np.uint32)
     return up.view(np.float32).reshape(values.shape)
 
 
