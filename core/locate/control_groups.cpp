@@ -35,8 +35,8 @@ const OpRow& op_of(const ResultTable& table, const OpError& op) {
 
 // An op against the others of its group, without those behind it in its own step and rank: were it at fault,
 // they would carry its error. group: the amplifications of its members. bits: room that is used again.
-GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_end, double usual_bits,
-                    const Priors& priors, std::vector<double>& bits) {
+GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_end, bool statistics,
+                    double usual_bits, const Priors& priors, std::vector<double>& bits) {
   bits.clear();
   for (size_t m = self > kMaxMembers ? self - kMaxMembers : 0; m < self; ++m) bits.push_back(group[m]);
   for (size_t m = block_end; m < group.size() && m < block_end + kMaxMembers; ++m) bits.push_back(group[m]);
@@ -48,7 +48,8 @@ GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_
   for (double& b : bits) b = std::fabs(b - standing.median);
   standing.deviation = kMadToDeviation * median_of(bits);
   const auto size = static_cast<int>(bits.size());
-  const double least = size >= priors.group_size ? priors.outlier_bits : priors.small_group_bits;
+  const double usual_least = statistics ? priors.statistics_bits : priors.outlier_bits;
+  const double least = size >= priors.group_size ? usual_least : priors.small_group_bits;
   const double limit = standing.median + std::max(least, priors.outlier_deviations * standing.deviation);
   standing.known = size >= priors.small_group_size;
   standing.excess = standing.bits - std::max(limit, usual_bits);
@@ -92,7 +93,8 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
     for (size_t m = 0; m < members.size(); ++m) {
       while (block_end < members.size() && (block_end <= m || same_block(members[m], members[block_end])))
         ++block_end;
-      standings[members[m]] = stand(amplifications, m, block_end, usual_bits, priors, room);
+      standings[members[m]] =
+          stand(amplifications, m, block_end, ops[members[m]].statistics, usual_bits, priors, room);
     }
   });
   return standings;

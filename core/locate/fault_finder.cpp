@@ -168,6 +168,7 @@ void FaultFinder::measure_regime() {
   std::map<TextId, std::pair<int64_t, int64_t>> by_type;
   for (size_t i = 0; i < ops_.size(); ++i) {
     const OpError& op = ops_[i];
+    coarsest_ = std::max(coarsest_, op.roundoff);
     if (op.roundoff > 0) {
       ++floating;
       other_dtype += op.dtypes_differ ? 1 : 0;

@@ -150,7 +150,8 @@ class FaultFinder {
   std::map<int32_t, RankState> ranks_;
   std::map<std::pair<uint64_t, uint64_t>, int> blamed_contents_;  // of external inputs
   bool deterministic_ = false, mixed_ = false;
-  bool twin_ = false;  // the target mostly stays within the noise of the golden runs
+  double coarsest_ = 0;  // unit roundoff of the coarsest floating dtype of the run
+  bool twin_ = false;    // the target mostly stays within the noise of the golden runs
 };
 
 }  // namespace ulpscope

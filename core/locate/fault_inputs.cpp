@@ -145,7 +145,9 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   const bool unbounded = difference.class_mismatch || difference.shape_mismatch || !difference.magnitude;
   if (!deterministic_ && !unbounded && !difference.exact_type) {
     const double noise = weight ? 0.0 : rank.noise;
-    const double allowed = priors_.external_constant * std::max(difference.roundoff, noise);
+    // A value that the run computed may have been rounded to its coarsest format on the way.
+    const double roundoff = weight ? difference.roundoff : std::max(difference.roundoff, coarsest_);
+    const double allowed = priors_.external_constant * std::max(roundoff, noise);
     const double chance = (difference.residual + difference.roundoff + noise) / std::sqrt(difference.count);
     const bool biased =
         difference.count >= kLeastForBias &&

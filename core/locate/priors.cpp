@@ -54,6 +54,7 @@ Result<Priors> read(const YAML::Node& root) {
                                                      {"group_size", &group_size},
                                                      {"small_group_size", &small_group_size},
                                                      {"small_group_bits", &priors.small_group_bits},
+                                                     {"statistics_bits", &priors.statistics_bits},
                                                      {"bias_constant", &priors.bias_constant},
                                                      {"deterministic_share", &priors.deterministic_share},
                                                      {"clean_input", &priors.clean_input},

@@ -37,6 +37,7 @@ struct Priors {
   double clean_input = 1;          // statistics: inputs closer than this many roundoffs are clean
   double external_constant = 1;    // an external input off by more than this many roundoffs is no rounding
   int group_size = 1;              // calls that make a control group of their own
+  double statistics_bits = 1;      // least distance of an outlier where statistics were compared
   int small_group_size = 1;        // calls that make one in which only distant outliers count
   double small_group_bits = 1;     // least distance of an outlier from the median of such a group, in log2
 

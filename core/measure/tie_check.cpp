@@ -1,5 +1,6 @@
 #include "measure/tie_check.hpp"
 
+#include <ulpscope/elementwise.hpp>
 #include <ulpscope/half.hpp>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/block_loader.hpp"
 #include "kernels/pair_metrics.hpp"
 #include "measure/pair_reader.hpp"
 
@@ -17,6 +17,7 @@ namespace {
 // Each value may be off by the inputs' error, in opposite directions, and by roundings of its own.
 constexpr double kInputErrors = 2;
 constexpr double kRoundoffs = 4;
+constexpr int64_t kChunkElements = 1 << 16;
 
 int64_t product(std::span<const int64_t> shape) {
   int64_t count = 1;
@@ -30,18 +31,16 @@ Result<std::vector<double>> read_doubles(const DumpIndex& index, ItemId item) {
   const int64_t count = side.element_count();
   if (count < 0 || count > kMaxTieElements) return Error{Code::unsupported, "too many elements"};
   ULPSCOPE_ASSIGN(SideReader reader, SideReader::open(index, side));
-  ULPSCOPE_ASSIGN(const PairPlan plan, make_pair_plan(side.dtype, side.dtype, 0));
-  if (plan.parts != 1) return Error{Code::unsupported, "complex values have no order"};
+  if (is_complex(side.dtype)) return Error{Code::unsupported, "complex values have no order"};
   std::vector<double> values(static_cast<size_t>(count));
   const uint64_t size = size_bytes(side.dtype);
-  std::vector<std::byte> bytes(kBlockNumbers * size);
-  BlockBuffers buffers;
-  for (int64_t done = 0; done < count; done += kBlockNumbers) {
-    const int64_t n = std::min(kBlockNumbers, count - done);
+  std::vector<std::byte> bytes(kChunkElements * size);
+  for (int64_t done = 0; done < count; done += kChunkElements) {
+    const int64_t n = std::min(kChunkElements, count - done);
     const auto block = std::span(bytes).first(static_cast<size_t>(n) * size);
     ULPSCOPE_TRY(reader.read(static_cast<uint64_t>(done) * size, block));
-    const BlockArrays loaded = load_block(plan, block.data(), block.data(), n, buffers);
-    std::copy_n(loaded.golden, n, values.begin() + done);
+    if (!widen(side.dtype, block.data(), static_cast<uint64_t>(n), values.data() + done))
+      return Error{Code::unsupported, "elements without a value"};
   }
   return values;
 }
