@@ -76,6 +76,7 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
     by_key[{table.target->ops()[op].type, ops[i].roundoff}].push_back(i);
   }
   std::vector<const std::vector<size_t>*> groups;
+  groups.reserve(by_key.size());
   for (const auto& [key, members] : by_key) groups.push_back(&members);
   std::vector<GroupStanding> standings(ops.size());
   const auto same_block = [&](size_t a, size_t b) {

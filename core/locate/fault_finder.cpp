@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace ulpscope {
@@ -213,7 +214,10 @@ void FaultFinder::find_in_order() {
   struct Place {
     int32_t step, epoch, collective, rank;
     OpId op;
-    auto operator<=>(const Place&) const = default;
+    bool operator<(const Place& other) const {
+      return std::tie(step, epoch, collective, rank, op) <
+             std::tie(other.step, other.epoch, other.collective, other.rank, other.op);
+    }
   };
   std::vector<Place> order;
   order.reserve(table_.target->ops().size());
