@@ -9,11 +9,21 @@ function(ulpscope_embed_text target file name header)
 
 #include <string_view>
 
+// A text may be longer than the least that every compiler must take.
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored \"-Woverlength-strings\"
+#endif
+
 namespace ulpscope {
 
 constexpr std::string_view ${name} = R\"ulpscope_text(@text@)ulpscope_text\";
 
 }  // namespace ulpscope
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 " @ONLY)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
 endfunction()

@@ -285,7 +285,8 @@ class CompareCommand : public Command {
       if (wanted.keep_existing && is_complete(wanted, folder))
         context.log().info(printable(folder) + ": the run is complete, its reports stay as they are");
       ULPSCOPE_ASSIGN(const std::vector<std::string> paths, write_reports(table, wanted, folder));
-      if (!paths.empty()) report_path = paths.front();
+      for (const std::string& path : paths)
+        if (report_path.empty() || path.ends_with("/report.html")) report_path = path;
       const TerminalOptions terminal{terminal_style(STDOUT_FILENO, ColorChoice::automatic), report_path};
       context.out() << terminal_summary(view, terminal);
     }

@@ -154,6 +154,9 @@ Status read_report(const ParsedOptions& options, const std::string& version, Com
   if (const auto formats = options.text("format")) {
     ULPSCOPE_ASSIGN(request.report.formats, parse_formats(*formats));
   }
+  if (const auto language = options.text("lang")) {
+    ULPSCOPE_ASSIGN(request.report.language, parse_language(*language));
+  }
   const auto& formats = request.report.formats;
   if (options.has("xlsx") && std::find(formats.begin(), formats.end(), ReportFormat::xlsx) == formats.end())
     request.report.formats.push_back(ReportFormat::xlsx);
@@ -223,7 +226,8 @@ std::vector<OptionSpec> compare_options() {
       flag("consistent_check", {}, "training (target) against inference: joins merged projections"),
       value("backend", {}, "NAME", "of the training run: fsdp or megatron"),
       value("metrics", {}, "LIST", "more metrics (names of the result), or all"),
-      value("format", {}, "LIST", "any of json,csv,xlsx,md,sqlite,junit (default json,csv)"),
+      value("format", {}, "LIST", "any of json,csv,xlsx,html,md,sqlite,junit (default json,csv,html)"),
+      value("lang", {}, "WORD", "language that report.html starts in: en (default) or zh"),
       value("columns", {}, "WORD", "full (default) or msprobe: its columns and number formats in the CSV"),
       value("fail_on", {}, "VERDICT", "fail (default), warning or never: what makes the exit code 1"),
       flag("strict", {}, "--fail-on warning, and unmatched rows fail too"),

@@ -15,6 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Exponent and the four leading mantissa bits of a double number the parts in order of size; subnormals share
 // those of exponent 0, which is finer than they need.
 constexpr int kPartShift = 48;
+constexpr int32_t kExponentBias = 1023;
 
 int32_t part_of(double error) { return static_cast<int32_t>(std::bit_cast<uint64_t>(error) >> kPartShift); }
 
@@ -100,6 +101,18 @@ Metric ErrorHistogram::quantile(double share) const {
     if (rank <= seen) return middle_of(first_ + static_cast<int32_t>(i));
   }
   return kInfinity;
+}
+
+void ErrorHistogram::octaves(ErrorOctaves& out) const {
+  const auto octave_of = [](int32_t part) { return part / kPartsPerOctave - kExponentBias; };
+  out.counts.clear();
+  out.zeros = zeros_;
+  out.first = octave_of(first_);
+  if (counts_.empty()) return;
+  const int32_t last = octave_of(first_ + static_cast<int32_t>(counts_.size()) - 1);
+  out.counts.resize(static_cast<size_t>(last - out.first + 1), 0);
+  for (size_t i = 0; i < counts_.size(); ++i)
+    out.counts[static_cast<size_t>(octave_of(first_ + static_cast<int32_t>(i)) - out.first)] += counts_[i];
 }
 
 void DetailSums::offer(const WorstElement& element) {

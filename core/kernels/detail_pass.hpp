@@ -14,6 +14,13 @@
 
 namespace ulpscope {
 
+// How many errors lie in each power of two: counts[i] of them in [2^(first + i), 2^(first + i + 1)).
+struct ErrorOctaves {
+  int32_t first = 0;
+  int64_t zeros = 0;
+  std::vector<int64_t> counts;
+};
+
 // Counts of errors by size: every power of two is cut into 16 equal parts, so that a part is at most 1/16
 // wide relative to what it holds. Memory grows with the range of sizes met, at most 256 KiB.
 class ErrorHistogram {
@@ -30,6 +37,8 @@ class ErrorHistogram {
   Metric quantile(double share) const;
   // What the two have in common: the sum over all parts of the smaller share, 0 … 1. 0 where one is empty.
   friend double overlap(const ErrorHistogram& a, const ErrorHistogram& b);
+  // The counts by powers of two, into room that is used again. Infinite errors are in none.
+  void octaves(ErrorOctaves& out) const;
 
  private:
   int64_t count_ = 0, zeros_ = 0, infinite_ = 0;

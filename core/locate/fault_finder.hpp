@@ -64,6 +64,12 @@ class FaultFinder {
   double explained_error(size_t op) const;
   // The row of op errors that an op of the target belongs to; -1 for ops without a partner.
   int64_t error_of(OpId target_op) const { return error_of_op_[target_op]; }
+  // The row whose output the target's value of a row came from; -1 where no recorded op produced it.
+  int64_t producer_row(int64_t row) const {
+    const ItemId item = target_item(row);
+    const ItemId from = item == kNoIndex ? kNoIndex : flows_[0].producer(item);
+    return from == kNoIndex ? -1 : row_of_target_item_[from];
+  }
 
  private:
   // What comes into an op, row by row.

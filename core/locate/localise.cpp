@@ -208,6 +208,13 @@ std::vector<Culprit> suspects(const ResultTable& table, const FaultFinder& finde
   return out;
 }
 
+void set_producers(ResultTable& table, const FaultFinder& finder, ThreadPool& pool) {
+  for_batches(pool, static_cast<int64_t>(table.rows.size()), [&](int64_t first, int64_t end) {
+    for (int64_t i = first; i < end; ++i)
+      table.rows[static_cast<size_t>(i)].producer = finder.producer_row(i);
+  });
+}
+
 const char* to_text(OpState state) {
   switch (state) {
     case OpState::clean:
@@ -266,6 +273,7 @@ std::vector<std::string> explain(const ResultTable& table, const FaultFinder& fi
 void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& pool) {
   const FaultFinder finder(table, options.priors, options.noise, options.not_tied, pool);
   const Counts counts = count(table, finder);
+  set_producers(table, finder, pool);
   Localisation& found = table.localisation;
   found = {};
   found.verdict = run_verdict(table, finder, counts, options.priors, found.notes);

@@ -137,27 +137,6 @@ void append_policy(std::string& out, const ReportHead& head) {
   members.end();
 }
 
-// Everything before the rows; the object stays open.
-void append_head(std::string& out, const ReportHead& head) {
-  out += "{\n\"schema\": ";
-  append_json_string(out, head.schema);
-  const auto start = [&](std::string_view name) -> std::string& {
-    return out.append(",\n\"").append(name).append("\": ");
-  };
-  append_json_string(start("version"), head.version);
-  append_texts(start("command"), head.command);
-  append_side(start("target"), head.target);
-  append_side(start("golden"), head.golden);
-  if (head.reference)
-    append_side(start("reference"), *head.reference);
-  else
-    start("reference") += "null";
-  append_policy(start("policy"), head);
-  append_summary(start("summary"), head.summary);
-  append_localisation(start("localisation"), head.localisation);
-  append_texts(start("notices"), head.notices);
-}
-
 // A member with one entry for the target and one for the golden side, null where a side has none.
 template <class Append>
 void append_both(std::string& out, const RowView& row, bool (*has)(const RowSide&), Append append) {
@@ -187,6 +166,15 @@ void append_row_metrics(std::string& out, const RowView& row, const std::vector<
     append_json_number(out, *row.metrics[i]);
   }
   out += '}';
+}
+
+// "histogram": errors by powers of two.
+void append_octaves(std::string& out, const ErrorOctaves& octaves) {
+  Members members(out);
+  members.number("first", octaves.first);
+  members.number("zeros", octaves.zeros);
+  append_json_shape(members.start("counts"), octaves.counts);
+  members.end();
 }
 
 // Where the row stands and what it pairs.
@@ -224,7 +212,10 @@ void append_row(std::string& out, const RowView& row, const std::vector<std::str
   if (!row.absent.empty()) members.text("absent", row.absent);
   if (row.unreadable) members.start("unreadable") += "true";
   if (row.bit_identical) members.start("bit_identical") += "true";
+  if (!row.module.empty()) members.text("module", row.module);
+  if (row.producer >= 0) members.number("producer", row.producer);
   append_row_metrics(members.start("metrics"), row, keys);
+  if (row.has_octaves) append_octaves(members.start("histogram"), row.octaves);
   members.text("message", row.message);
   members.end();
 }
@@ -249,11 +240,36 @@ void append_json_culprit(std::string& out, const Culprit& culprit) {
   members.end();
 }
 
+void append_json_head(std::string& out, const ReportHead& head) {
+  out += "{\n\"schema\": ";
+  append_json_string(out, head.schema);
+  const auto start = [&](std::string_view name) -> std::string& {
+    return out.append(",\n\"").append(name).append("\": ");
+  };
+  append_json_string(start("version"), head.version);
+  append_texts(start("command"), head.command);
+  append_side(start("target"), head.target);
+  append_side(start("golden"), head.golden);
+  if (head.reference)
+    append_side(start("reference"), *head.reference);
+  else
+    start("reference") += "null";
+  append_policy(start("policy"), head);
+  append_summary(start("summary"), head.summary);
+  append_localisation(start("localisation"), head.localisation);
+  append_texts(start("notices"), head.notices);
+}
+
+void append_json_diagnostics(std::string& out, const ReportHead& head) {
+  append_list(out, head.diagnostics,
+              [&](const Diagnostic& diagnostic) { append_diagnostic(out, diagnostic); });
+}
+
 Status write_json(const ReportView& report, const std::string& path, ThreadPool* pool) {
   ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
   std::string& out = file.text();
   const ReportHead& head = report.head();
-  append_head(out, head);
+  append_json_head(out, head);
   std::vector<std::string> keys;
   for (const std::string& name : head.metric_names) {
     append_json_string(keys.emplace_back(), name);
@@ -264,10 +280,9 @@ Status write_json(const ReportView& report, const std::string& path, ThreadPool*
     text += i == 0 ? "\n" : ",\n";
     append_row(text, row, keys);
   };
-  write_rows(file, report, append, pool);
+  write_rows(file, report, append, pool, RowParts{.octaves = true});
   out += "\n],\n\"diagnostics\": ";
-  append_list(out, head.diagnostics,
-              [&](const Diagnostic& diagnostic) { append_diagnostic(out, diagnostic); });
+  append_json_diagnostics(out, head);
   out += "\n}\n";
   return file.commit();
 }

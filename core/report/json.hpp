@@ -17,4 +17,9 @@ Status write_json(const ReportView& report, const std::string& path, ThreadPool*
 // The list of culprits or suspects as it stands in the JSON report. For reports that carry it as one text.
 void append_json_culprit(std::string& out, const Culprit& culprit);
 
+// Everything of the report before its rows; the object stays open.
+void append_json_head(std::string& out, const ReportHead& head);
+// The list of diagnostics.
+void append_json_diagnostics(std::string& out, const ReportHead& head);
+
 }  // namespace ulpscope

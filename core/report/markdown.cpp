@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/text.hpp"
 #include "report/finding.hpp"
 #include "report/output_file.hpp"
+#include "report/row_error.hpp"
 
 namespace ulpscope {
 namespace {
@@ -108,62 +108,14 @@ void append_finding(std::string& out, const ReportView& report) {
   }
 }
 
-// What rows are ordered by: the relative error of the whole tensor, of the statistics where there are only
-// those. A row that does not pass without such a number (another shape, a NaN) comes first.
-struct WorstKey {
-  Verdict verdict = Verdict::skip;
-  double error = 0;
-  int64_t row = 0;
-  bool before(const WorstKey& other) const {
-    if (verdict != other.verdict) return verdict > other.verdict;
-    if (error != other.error) return error > other.error;
-    return row < other.row;
-  }
-};
-
-class ErrorColumns {
- public:
-  explicit ErrorColumns(const ReportHead& head) {
-    for (size_t i = 0; i < head.metric_names.size(); ++i)
-      for (const std::string_view name : {"rel_l2", "max_rel", "min_rel", "l2norm_rel"})
-        if (head.metric_names[i] == name) columns_.push_back(i);
-  }
-  double error(const RowView& row) const {
-    double worst = -1;
-    for (const size_t column : columns_)
-      if (row.metrics[column] && !(std::fabs(*row.metrics[column]) <= worst))
-        worst = std::fabs(*row.metrics[column]);
-    return worst < 0 || std::isnan(worst) ? std::numeric_limits<double>::infinity() : worst;
-  }
-
- private:
-  std::vector<size_t> columns_;
-};
-
-std::vector<WorstKey> worst_rows(const ReportView& report) {
-  const ErrorColumns columns(report.head());
-  std::vector<WorstKey> keys;
-  RowView row;
-  for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, row);
-    if (row.verdict < Verdict::warning) continue;
-    keys.push_back({row.verdict, columns.error(row), i});
-  }
-  const size_t count = std::min(kWorstRows, keys.size());
-  const auto before = [](const WorstKey& a, const WorstKey& b) { return a.before(b); };
-  std::partial_sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), keys.end(), before);
-  keys.resize(count);
-  return keys;
-}
-
 void append_worst_rows(std::string& out, const ReportView& report) {
-  const std::vector<WorstKey> worst = worst_rows(report);
+  const std::vector<RankedRow> worst = worst_rows(report, kWorstRows);
   if (worst.empty()) return;
   out += "\n## Worst rows\n\n| verdict | op | tensor | step | rank | relative error | message |\n";
   out += "| --- | --- | --- | --- | --- | --- | --- |\n";
   RowView row;
   row.wants_metrics = false;
-  for (const WorstKey& key : worst) {
+  for (const RankedRow& key : worst) {
     report.read_row(key.row, row);
     out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", to_text(row.verdict), plain(row.named().op),
                        plain(row.named().item), number_or_empty(row.step), number_or_empty(row.rank),

@@ -17,13 +17,14 @@ namespace fs = std::filesystem;
 constexpr int kMaxFoldersASecond = 10'000;
 
 // Names of files that make a folder a result.
-constexpr std::array<std::string_view, 8> kResultNames = {"*_result.json",
+constexpr std::array<std::string_view, 9> kResultNames = {"*_result.json",
                                                           "compare_result*.*",
                                                           "debug_compare_result*.*",
                                                           "accuracy_checking_*.csv",
                                                           "api_precision_compare_*.csv",
                                                           "journal.jsonl",
                                                           "convert.json",
+                                                          "report.html",
                                                           "junit.xml"};
 
 std::string utc_time_text() {

@@ -18,6 +18,8 @@ using Json = nlohmann::json;
 
 constexpr int kMaxDepth = 64;
 constexpr size_t kMaxMetricNames = 10'000;
+constexpr int32_t kLeastExponent = -1023,
+                  kGreatestExponent = 1023;  // of a double; subnormals share the least
 constexpr std::string_view kSchemaName = "ulpscope.compare/1";
 
 // What is wrong with a member. Thrown and caught in this file only: the parser calls back from inside a
@@ -231,6 +233,19 @@ StoredSide stored_side(const Object& row, size_t side) {
   return out;
 }
 
+ErrorOctaves octaves_of(const Object& object) {
+  ErrorOctaves octaves;
+  octaves.first = static_cast<int32_t>(object.integer("first", 0, kLeastExponent, kGreatestExponent));
+  octaves.zeros = object.count("zeros");
+  if (const Json* counts = object.find("counts"))
+    octaves.counts = integers_of(*counts, object.place("counts"));
+  for (const int64_t count : octaves.counts)
+    if (count < 0) throw BadMember{object.place("counts") + ": expected counts"};
+  if (octaves.counts.size() > static_cast<size_t>(kGreatestExponent - octaves.first + 1))
+    throw BadMember{object.place("counts") + ": more than there are powers of two"};
+  return octaves;
+}
+
 // Builds the result while the file is parsed: rows are taken one by one and dropped from the tree.
 class Builder {
  public:
@@ -259,6 +274,7 @@ class Builder {
     head.command = root.texts("command");
     head.target = side_of(root, "target");
     head.golden = side_of(root, "golden");
+    if (root.find("reference") != nullptr) head.reference = side_of(root, "reference");
     if (const Json* policy = root.find("policy")) {
       const Object object(*policy, "policy");
       head.policy_file = object.text("file");
@@ -271,6 +287,10 @@ class Builder {
     head.notices = root.texts("notices");
     for (const Json& element : root.list("diagnostics")) head.diagnostics.push_back(diagnostic_of(element));
     link_culprits();
+    const auto rows = static_cast<int64_t>(result_.rows.size());
+    for (size_t i = 0; i < result_.rows.size(); ++i)
+      if (result_.rows[i].producer >= rows)
+        throw BadMember{"rows[" + std::to_string(i) + "].producer: expected the number of a row"};
   }
 
  private:
@@ -308,6 +328,10 @@ class Builder {
       for (const auto& [name, value] : metrics->items())
         row.metrics.emplace_back(name_index(name), number_of(value, checked.place(name.c_str())));
     }
+    row.module = object.text("module");
+    row.producer = object.integer("producer", -1, 0, INT64_MAX);
+    if (const Json* histogram = object.find("histogram"))
+      row.octaves = octaves_of(Object(*histogram, object.place("histogram")));
     row.op_pair = op_pair_of(row);
     result_.rows.push_back(std::move(row));
   }
@@ -382,6 +406,8 @@ void StoredView::read_row(int64_t index, RowView& view) const {
   view.rank = row.rank;
   view.token = row.token;
   view.op_pair = row.op_pair;
+  view.module = row.module;
+  view.producer = row.producer;
   view.match = row.match;
   view.mode = row.mode;
   view.judgement = row.judgement;
@@ -392,6 +418,8 @@ void StoredView::read_row(int64_t index, RowView& view) const {
   view.cause = row.cause;
   view.unreadable = row.unreadable;
   view.bit_identical = row.bit_identical;
+  view.has_octaves = view.wants_octaves && row.octaves.has_value();
+  if (view.has_octaves) view.octaves = *row.octaves;
   view.metrics.clear();
   if (!view.wants_metrics) return;
   view.metrics.resize(result_.head.metric_names.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,9 @@ struct StoredRow {
   int32_t step = -1, rank = -1, token = -1;
   int64_t op_pair = 0;
   StoredSide target, golden;
-  std::string match, mode, judgement, absent, message;
+  std::string match, mode, judgement, absent, message, module;
+  int64_t producer = -1;  // a row, or -1
+  std::optional<ErrorOctaves> octaves;
   Verdict judged = Verdict::skip, verdict = Verdict::skip;
   Cause cause = Cause::none;
   bool unreadable = false, bit_identical = false;

@@ -31,12 +31,17 @@ struct RowView {
   int64_t op_pair = 0;                       // rows of one op pair follow each other and have this in common
   RowSide target, golden;
   std::string_view match, mode, judgement, absent, message;  // absent: empty for rows that were judged
+  std::string_view module;  // the innermost module around the op, empty where none is recorded
+  int64_t producer = -1;    // inputs: the row of the output that the target's value came from; -1: not known
   Verdict judged = Verdict::skip, verdict = Verdict::skip;
   Cause cause = Cause::none;
   bool unreadable = false;
   bool bit_identical = false;  // both sides are the same bytes of the same type, as far as is known
   bool wants_metrics = true;   // set to false by a reader that needs none: metrics stays empty
   bool wants_sides = true;     // set to false by a reader that needs of each side only whether it is present
+  bool wants_octaves = false;  // set to true by a reader that shows how the errors spread
+  bool has_octaves = false;    // octaves is known for this row, and asked for
+  ErrorOctaves octaves;
   std::vector<std::optional<double>> metrics;  // in the order of ReportHead::metric_names
   std::string target_item, golden_item;        // room for names that are put together
 

@@ -70,6 +70,7 @@ struct ResultRow {
   int32_t judgement = 0;           // row of ResultTable::judgements
   int64_t metrics = -1;            // row of ResultTable::data_metrics; -1: none
   int64_t judgement_metrics = -1;  // row of ResultTable::judgement_metrics; -1: none
+  int64_t producer = -1;           // inputs: the row of the output that the value came from; -1: not known
   std::string message;             // reasons, joined by "; "
 };
 

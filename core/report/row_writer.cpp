@@ -67,12 +67,14 @@ class OrderedTexts {
 
 }  // namespace
 
-void write_rows(OutputFile& file, const ReportView& report, const RowFormatter& format, ThreadPool* pool) {
+void write_rows(OutputFile& file, const ReportView& report, const RowFormatter& format, ThreadPool* pool,
+                RowParts parts) {
   const int64_t count = report.row_count();
   const int64_t batches = (count + kBatchRows - 1) / kBatchRows;
   const int64_t workers = pool == nullptr ? 1 : pool->workers();
   OrderedTexts texts(file, workers * kBatchesPerWorker);
   std::vector<RowView> rows(static_cast<size_t>(workers));
+  for (RowView& row : rows) row.wants_octaves = parts.octaves;
   const auto format_batch = [&](int64_t batch, int worker) {
     std::string text = texts.take_room();
     RowView& row = rows[static_cast<size_t>(worker)];

@@ -14,8 +14,14 @@ namespace ulpscope {
 // Appends the text of one row. Called from any worker; rows of one batch in order.
 using RowFormatter = std::function<void(std::string& out, const RowView& row, int64_t index)>;
 
+// What a writer shows beside the columns that every row has.
+struct RowParts {
+  bool octaves = false;
+};
+
 // Formats every row and writes the texts in report order. pool null: on this thread alone; the bytes are the
 // same.
-void write_rows(OutputFile& file, const ReportView& report, const RowFormatter& format, ThreadPool* pool);
+void write_rows(OutputFile& file, const ReportView& report, const RowFormatter& format, ThreadPool* pool,
+                RowParts parts = {});
 
 }  // namespace ulpscope

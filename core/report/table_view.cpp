@@ -45,6 +45,13 @@ void read_side(const DumpIndex& index, ItemId item, RowSide& side, std::string& 
   side.digest = index.text(tensor.digest);
 }
 
+// The innermost module around an op.
+std::string_view module_of(const DumpIndex& index, const OpRow& op) {
+  for (OpId parent = op.parent; parent != kNoIndex; parent = index.ops()[parent].parent)
+    if (index.ops()[parent].kind == OpKind::module) return index.text(index.ops()[parent].name);
+  return {};
+}
+
 // Whether both sides hold the same content. A hash of zeros stands for none.
 bool is_same_content(const DataMetrics& data) {
   const bool hashed = data.hash_target[0] != 0 || data.hash_target[1] != 0;
@@ -102,6 +109,8 @@ void TableView::read_row(int64_t index, RowView& view) const {
   view.rank = op.rank;
   view.token = op.token;
   view.op_pair = row.pair.op_pair;
+  view.module = view.wants_sides ? module_of(place, op) : std::string_view();
+  view.producer = row.producer;
   view.match = to_text(row.pair.how);
   view.mode = to_text(row.mode);
   view.judgement = table_.judgements[static_cast<size_t>(row.judgement)];
@@ -119,6 +128,10 @@ void TableView::read_row(int64_t index, RowView& view) const {
   else
     view.bit_identical = same_type && row.mode == Mode::digest && view.target.digest == view.golden.digest;
   read_metrics(row, view);
+  view.has_octaves = view.wants_octaves && row.mode == Mode::data && row.metrics >= 0 &&
+                     table_.data_metrics[static_cast<size_t>(row.metrics)].detail.has_value();
+  if (view.has_octaves)
+    table_.data_metrics[static_cast<size_t>(row.metrics)].detail->errors.octaves(view.octaves);
 }
 
 void TableView::read_metrics(const ResultRow& row, RowView& view) const {

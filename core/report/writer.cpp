@@ -18,15 +18,16 @@
 namespace ulpscope {
 namespace {
 
-constexpr std::string_view kExpected = "expected any of json,csv,xlsx,md,sqlite,junit";
+constexpr std::string_view kExpected = "expected any of json,csv,xlsx,html,md,sqlite,junit";
 
 struct FormatEntry {
   ReportFormat format;
   std::string_view word, file;
 };
-constexpr std::array<FormatEntry, 6> kFormats = {{{ReportFormat::json, "json", "compare_result.json"},
+constexpr std::array<FormatEntry, 7> kFormats = {{{ReportFormat::json, "json", "compare_result.json"},
                                                   {ReportFormat::csv, "csv", "compare_result.csv"},
                                                   {ReportFormat::xlsx, "xlsx", "compare_result.xlsx"},
+                                                  {ReportFormat::html, "html", "report.html"},
                                                   {ReportFormat::markdown, "md", "compare_result.md"},
                                                   {ReportFormat::sqlite, "sqlite", "compare_result.sqlite"},
                                                   {ReportFormat::junit, "junit", "junit.xml"}}};
@@ -42,7 +43,7 @@ Result<std::string> write_one(const ReportView& report, ReportFormat format, con
   std::string path = in_folder(folder, file_name(format));
   std::error_code ignored;
   if (request.keep_existing && std::filesystem::exists(path, ignored)) return path;
-  ULPSCOPE_TRY(write_report(report, format, path, request.pool));
+  ULPSCOPE_TRY(write_report(report, format, path, request.pool, request.language));
   return path;
 }
 
@@ -83,8 +84,8 @@ bool is_complete(const ReportRequest& request, const std::string& folder) {
   });
 }
 
-Status write_report(const ReportView& report, ReportFormat format, const std::string& path,
-                    ThreadPool* pool) {
+Status write_report(const ReportView& report, ReportFormat format, const std::string& path, ThreadPool* pool,
+                    Language language) {
   if (path == "-" && (format == ReportFormat::xlsx || format == ReportFormat::sqlite))
     return Error{Code::usage,
                  "a workbook or database cannot be written to the standard output, expected a folder"};
@@ -95,6 +96,8 @@ Status write_report(const ReportView& report, ReportFormat format, const std::st
       return write_csv(report, path, pool);
     case ReportFormat::xlsx:
       return write_xlsx(report, path);
+    case ReportFormat::html:
+      return write_html(report, path, {.language = language}, pool);
     case ReportFormat::markdown:
       return write_markdown(report, path);
     case ReportFormat::sqlite:

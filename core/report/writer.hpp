@@ -9,14 +9,15 @@
 
 #include "base/result.hpp"
 #include "base/thread_pool.hpp"
+#include "report/html.hpp"
 #include "report/report_view.hpp"
 
 namespace ulpscope {
 
-enum class ReportFormat : uint8_t { json, csv, xlsx, markdown, sqlite, junit };
+enum class ReportFormat : uint8_t { json, csv, xlsx, html, markdown, sqlite, junit };
 
-// What --format says: "json,csv,xlsx,md,sqlite,junit", each once in the order given. usage: another word, or
-// none at all.
+// What --format says: "json,csv,xlsx,html,md,sqlite,junit", each once in the order given. usage: another
+// word, or none at all.
 Result<std::vector<ReportFormat>> parse_formats(std::string_view list);
 
 // Which columns CSV tables have: ours, or exactly those of msprobe.
@@ -25,11 +26,12 @@ enum class TableColumns : uint8_t { full, msprobe };
 Result<TableColumns> parse_columns(std::string_view word);
 
 struct ReportRequest {
-  std::vector<ReportFormat> formats = {ReportFormat::json, ReportFormat::csv};
+  std::vector<ReportFormat> formats = {ReportFormat::json, ReportFormat::csv, ReportFormat::html};
   TableColumns columns = TableColumns::full;
-  std::string version;         // of the program; used for tables, a stored result keeps its own
-  ThreadPool* pool = nullptr;  // workers that format rows; null: this thread alone
-  bool keep_existing = false;  // a report that is there is left as it is, and is no error
+  Language language = Language::english;  // of the page
+  std::string version;                    // of the program; used for tables, a stored result keeps its own
+  ThreadPool* pool = nullptr;             // workers that format rows; null: this thread alone
+  bool keep_existing = false;             // a report that is there is left as it is, and is no error
 };
 
 // The file of a format in a result folder: "compare_result.json", "junit.xml".
@@ -46,9 +48,9 @@ Result<std::vector<std::string>> write_reports(const ResultTable& table, const R
 // Whether folder holds every report of the request that has one file.
 bool is_complete(const ReportRequest& request, const std::string& folder);
 
-// Writes one format to path; "-" is the standard output for json, csv, md and junit, and usage for the
+// Writes one format to path; "-" is the standard output for json, csv, html, md and junit, and usage for the
 // others.
 Status write_report(const ReportView& report, ReportFormat format, const std::string& path,
-                    ThreadPool* pool = nullptr);
+                    ThreadPool* pool = nullptr, Language language = Language::english);
 
 }  // namespace ulpscope

@@ -15,7 +15,7 @@ class Frame(runs.RunTest):
         self.assertTrue(all(len(line) <= 80 for line in run.out.splitlines()), run.out)
 
     def test_help_of_every_command_fits_80_columns_and_ends_with_one_example(self):
-        for command in ("list", "show", "convert", "overflow", "merge", "plugins", "version"):
+        for command in ("list", "show", "convert", "overflow", "merge", "report", "plugins", "version"):
             with self.subTest(command):
                 run = self.check(0, command, "--help")
                 self.assertIn("usage: ulpscope " + command, run.out)

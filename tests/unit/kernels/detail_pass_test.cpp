@@ -55,6 +55,19 @@ TEST_CASE("detail: zeros and infinite errors are quantiles as they are") {
   CHECK(!ErrorHistogram().quantile(0.5).has_value());
 }
 
+TEST_CASE("detail: octaves count what lies between powers of two") {
+  ErrorHistogram errors;
+  for (const double error : {0.0, 0.0, 0.25, 0.3, 0.49, 1.0, 3.0, 3.9, kInf}) errors.add(error);
+  ErrorOctaves octaves{7, 7, {7}};
+  errors.octaves(octaves);
+  CHECK(octaves.first == -2);
+  CHECK(octaves.zeros == 2);
+  CHECK(octaves.counts == std::vector<int64_t>{3, 0, 1, 2});
+  ErrorHistogram().octaves(octaves);
+  CHECK(octaves.zeros == 0);
+  CHECK(octaves.counts.empty());
+}
+
 TEST_CASE("detail: a histogram merged from two equals the one of all errors") {
   ErrorHistogram all, first, second;
   Random random(2);

@@ -38,6 +38,19 @@ TEST_CASE(
   CHECK(found.propagated == 4);
 }
 
+TEST_CASE("localise: an input names the row of the output that it came from, an external one none") {
+  Script script;
+  script.call("Torch.matmul.0.forward", {"a1", "w1"}, "a2");
+  script.call("Torch.softmax.0.forward", {"a2"}, "a3");
+  const Outcome outcome = run(script, script);
+  const std::vector<ResultRow>& rows = outcome.table.rows;
+  REQUIRE(rows.size() == 5);
+  CHECK(rows[0].producer == -1);
+  CHECK(rows[1].producer == -1);
+  CHECK(rows[3].producer == 2);
+  CHECK(rows[4].producer == -1);
+}
+
 TEST_CASE("localise: an input that no call produced is the fault, however many calls read it") {
   Script target, golden;
   for (Script* side : {&target, &golden}) {

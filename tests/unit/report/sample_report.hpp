@@ -103,6 +103,44 @@ inline StoredResult matmul_result() {
   return result;
 }
 
+// Two ops, of which the second reads what the first made wrong.
+inline StoredResult flow_result() {
+  StoredResult result = empty_result();
+  const std::string matmul = "Torch.matmul.0.forward", relu = "Torch.relu.0.forward";
+  const auto add = [&](const std::string& op, const char* item, Verdict verdict,
+                       int64_t op_pair) -> StoredRow& {
+    result.rows.push_back(row_of(tensor_side(op, item, "float32", {2, 5}),
+                                 tensor_side(op, item, "float32", {2, 5}), verdict, op_pair));
+    result.rows.back().module = "Module.layers.0.Block.forward.0";
+    return result.rows.back();
+  };
+  add(matmul, "input.0", Verdict::pass, 0).bit_identical = true;
+  StoredRow& wrong = add(matmul, "output.0", Verdict::fail, 0);
+  wrong.cause = Cause::culprit;
+  wrong.metrics = {{metric_index("rel_l2"), 0.25}, {metric_index("cosine"), 0.9}};
+  wrong.octaves = ErrorOctaves{-7, 1, {4, 5}};
+  StoredRow& read = add(relu, "input.0", Verdict::pass, 1);
+  read.cause = Cause::inherited;
+  read.producer = 1;
+  read.metrics = {{metric_index("rel_l2"), 0.2}};
+  StoredRow& next = add(relu, "output.0", Verdict::fail, 1);
+  next.cause = Cause::inherited;
+  next.metrics = {{metric_index("rel_l2"), 0.5}};
+  result.head.summary = {4, 2, 0, 2, 0, 0, 0, 0, 0};
+  Culprit culprit;
+  culprit.op_name = matmul;
+  culprit.tensor = "output.0";
+  culprit.kind = "compute_fault";
+  culprit.confidence = "certain";
+  culprit.step = culprit.rank = 0;
+  culprit.row = 1;
+  culprit.worst = {{{0, 3}, 1.5, 1.25}};
+  result.head.localisation.verdict = "compute_fault";
+  result.head.localisation.culprits = {culprit};
+  result.head.localisation.propagated = 2;
+  return result;
+}
+
 // Text that a stranger could put into a dump: formulas, quotes, line ends, invalid UTF-8, terminal escapes.
 inline StoredResult hostile_result() {
   StoredResult result = empty_result();

@@ -182,6 +182,30 @@ TEST_CASE("table view: measured elements give their metrics, and those not measu
   CHECK_FALSE(fixture.metric(2, "max_diff").has_value());
 }
 
+TEST_CASE("table view: how the errors spread, where it was measured and is asked for") {
+  Fixture fixture;
+  DataMetrics metrics;
+  metrics.detail.emplace();
+  for (const double error : {0.0, 0.5, 0.75}) metrics.detail->errors.add(error);
+  fixture.table.data_metrics.push_back(metrics);
+  fixture.table.rows[2].mode = Mode::data;
+  fixture.table.rows[2].metrics = 0;
+  fixture.table.rows[2].producer = 1;
+  const TableView view(fixture.table, "0.1.0");
+  RowView row;
+  view.read_row(2, row);
+  CHECK_FALSE(row.has_octaves);
+  CHECK(row.producer == 1);
+  row.wants_octaves = true;
+  view.read_row(2, row);
+  REQUIRE(row.has_octaves);
+  CHECK(row.octaves.first == -1);
+  CHECK(row.octaves.zeros == 1);
+  CHECK(row.octaves.counts == std::vector<int64_t>{2});
+  view.read_row(0, row);
+  CHECK_FALSE(row.has_octaves);
+}
+
 TEST_CASE("table view: equal content hashes of one type mean bit-identical") {
   Fixture fixture;
   DataMetrics metrics;

@@ -17,17 +17,17 @@ TEST_CASE("writer: a list of formats, each once, in the order given") {
   const auto formats = parse_formats("md,json,md");
   REQUIRE(formats.ok());
   CHECK(*formats == std::vector{ReportFormat::markdown, ReportFormat::json});
-  const auto all = parse_formats("json,csv,xlsx,md,sqlite,junit");
+  const auto all = parse_formats("json,csv,xlsx,html,md,sqlite,junit");
   REQUIRE(all.ok());
-  CHECK(all->size() == 6);
+  CHECK(all->size() == 7);
 }
 
 TEST_CASE("writer: a word that is no format is named with those that are") {
-  const auto formats = parse_formats("json,html");
+  const auto formats = parse_formats("json,pdf");
   REQUIRE_FALSE(formats.ok());
   CHECK(formats.error().code == Code::usage);
   CHECK(formats.error().message ==
-        "--format: 'html' is not a report format, expected any of json,csv,xlsx,md,sqlite,junit");
+        "--format: 'pdf' is not a report format, expected any of json,csv,xlsx,html,md,sqlite,junit");
   CHECK_FALSE(parse_formats("").ok());
   CHECK_FALSE(parse_formats("json,").ok());
 }
@@ -45,7 +45,8 @@ TEST_CASE("writer: the reports of a stored result and their paths") {
   const StoredResult result = test::matmul_result();
   const auto paths = write_reports(StoredView(result), {}, folder.path());
   REQUIRE(paths.ok());
-  CHECK(*paths == std::vector{folder / "compare_result.json", folder / "compare_result.csv"});
+  CHECK(*paths ==
+        std::vector{folder / "compare_result.json", folder / "compare_result.csv", folder / "report.html"});
   CHECK(std::filesystem::exists(paths->at(0)));
   CHECK(std::filesystem::exists(paths->at(1)));
 }

@@ -1,0 +1,63 @@
+// What the views share: the model, what is chosen, and who wants to know of a change.
+import {Child, h} from "./dom.ts";
+import {emptyFilter, Filter} from "./filter.ts";
+import {Model} from "./model.ts";
+import {nearOne, number} from "./text.ts";
+
+export interface App {
+  model: Model;
+  filter: Filter;
+  op: number;                      // that the graph stands around; -1: none
+  showRow: (row: number) => void;  // opens the detail
+  showOp: (op: number) => void;    // puts the graph around it
+  setFilter: (change: Partial<Filter>, scroll?: boolean) => void;
+  onFilter: (() => void)[];
+  onOp: (() => void)[];
+  onTheme: (() => void)[];
+}
+
+export function makeApp(model: Model): App {
+  const app: App = {
+    model,
+    filter: emptyFilter(),
+    op: -1,
+    showRow: () => undefined,
+    showOp: (op) => {
+      app.op = op;
+      for (const told of app.onOp) told();
+    },
+    setFilter: (change, scroll = false) => {
+      Object.assign(app.filter, change);
+      for (const told of app.onFilter) told();
+      if (scroll) document.getElementById("table")?.scrollIntoView({behavior: "auto", block: "start"});
+    },
+    onFilter: [],
+    onOp: [],
+    onTheme: [],
+  };
+  return app;
+}
+
+export function section(id: string, title: string, ...children: Child[]): HTMLElement {
+  return h(
+      "section", {id, "aria-labelledby": id + "-title"}, h("h2", {id: id + "-title"}, title), ...children);
+}
+
+// A metric of a row for people; empty where there is none.
+export function metricText(model: Model, name: string, row: number): string {
+  const column = model.report.metric(name);
+  if (column === null || !column.has(row)) return "";
+  return column.nearOne ? nearOne(column.values[row]!) : number(column.value(row));
+}
+
+export function place(step: number|null, rank: number|null, token?: number): string {
+  const parts: string[] = [];
+  if (step !== null && step >= 0) parts.push("step " + step);
+  if (rank !== null && rank >= 0) parts.push("rank " + rank);
+  if (token !== undefined && token >= 0) parts.push("token " + token);
+  return parts.join(" · ");
+}
+
+export function errorText(error: number): string {
+  return Number.isNaN(error) ? "" : error === Infinity ? "∞" : number(error);
+}
