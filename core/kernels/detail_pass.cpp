@@ -110,7 +110,7 @@ void ErrorHistogram::octaves(ErrorOctaves& out) const {
   out.first = octave_of(first_);
   if (counts_.empty()) return;
   const int32_t last = octave_of(first_ + static_cast<int32_t>(counts_.size()) - 1);
-  out.counts.resize(static_cast<size_t>(last - out.first + 1), 0);
+  out.counts.resize(static_cast<size_t>(last - out.first) + 1, 0);
   for (size_t i = 0; i < counts_.size(); ++i)
     out.counts[static_cast<size_t>(octave_of(first_ + static_cast<int32_t>(i)) - out.first)] += counts_[i];
 }

@@ -241,7 +241,7 @@ ErrorOctaves octaves_of(const Object& object) {
     octaves.counts = integers_of(*counts, object.place("counts"));
   for (const int64_t count : octaves.counts)
     if (count < 0) throw BadMember{object.place("counts") + ": expected counts"};
-  if (octaves.counts.size() > static_cast<size_t>(kGreatestExponent - octaves.first + 1))
+  if (static_cast<int64_t>(octaves.counts.size()) > int64_t{kGreatestExponent} - octaves.first + 1)
     throw BadMember{object.place("counts") + ": more than there are powers of two"};
   return octaves;
 }

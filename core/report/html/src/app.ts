@@ -1,8 +1,8 @@
 // What the views share: the model, what is chosen, and who wants to know of a change.
 import {Child, h} from "./dom.ts";
 import {emptyFilter, Filter} from "./filter.ts";
-import {Model} from "./model.ts";
-import {nearOne, number} from "./text.ts";
+import {CAUSES, Model, ROUNDING} from "./model.ts";
+import {nearOne, number, t} from "./text.ts";
 
 export interface App {
   model: Model;
@@ -56,6 +56,11 @@ export function place(step: number|null, rank: number|null, token?: number): str
   if (rank !== null && rank >= 0) parts.push("rank " + rank);
   if (token !== undefined && token >= 0) parts.push("token " + token);
   return parts.join(" · ");
+}
+
+// A cause of a row by its number; empty for none.
+export function causeText(cause: number): string {
+  return cause === ROUNDING ? t("byRounding") : t(CAUSES[cause]!);
 }
 
 export function errorText(error: number): string {

@@ -1,8 +1,8 @@
 // Everything of one row, in a dialog: both sides, statistics, metrics, how the errors spread, worst elements.
-import {App, metricText, place} from "./app.ts";
+import {App, causeText, metricText, place} from "./app.ts";
 import {clear, h, svg} from "./dom.ts";
 import {worstTable} from "./finding.ts";
-import {BIT_IDENTICAL, CAUSES, SYMBOLS, UNREADABLE, VERDICTS} from "./model.ts";
+import {BIT_IDENTICAL, SYMBOLS, UNREADABLE, VERDICTS} from "./model.ts";
 import {count, t} from "./text.ts";
 
 const STATISTICS = ["max", "min", "mean", "l2norm", "nan_count", "inf_count"];
@@ -79,14 +79,14 @@ function metrics(app: App, row: number): HTMLElement {
 function outcome(app: App, row: number): HTMLElement {
   const {report} = app.model, verdict = report.integer("verdict")[row]!,
         judged = report.integer("judged")[row]!;
-  const cause = CAUSES[report.integer("cause")[row]!]!, flags = report.integer("flags")[row]!;
+  const cause = causeText(report.integer("cause")[row]!), flags = report.integer("flags")[row]!;
   return h(
       "div", {},
       h("p", {class: "tags"},
         h("span", {class: "tag " + VERDICTS[verdict]!}, SYMBOLS[verdict]! + " " + t(VERDICTS[verdict]!)),
         h("span", {class: "tag"},
           t("judged") + ": " + t(VERDICTS[judged]!) + " (" + report.text("judgement", row) + ")"),
-        cause === "" ? null : h("span", {class: "tag"}, t("cause") + ": " + t(cause)),
+        cause === "" ? null : h("span", {class: "tag"}, t("cause") + ": " + cause),
         h("span", {class: "tag"},
           place(report.integer("step")[row]!, report.integer("rank")[row]!, report.integer("token")[row]!)),
         flags & UNREADABLE ? h("span", {class: "tag fail"}, t("unreadable")) : null,

@@ -1,5 +1,5 @@
 // All rows of the page: only those in sight are elements. Filters, sorting, columns, search, keyboard.
-import {App, errorText, metricText, section} from "./app.ts";
+import {App, causeText, errorText, metricText, section} from "./app.ts";
 import {clear, h} from "./dom.ts";
 import {emptyFilter, filterRows, Sort, sortRows} from "./filter.ts";
 import {CAUSES, Model, SYMBOLS, VERDICTS} from "./model.ts";
@@ -16,6 +16,25 @@ const OTHERS = [
   "row", "token", "golden_op", "golden_tensor", "golden_dtype", "golden_shape", "match", "mode", "judgement",
   "judged", "absent", "module", "value", "golden_value"
 ];
+const WIDTHS: Record<string, number> = {
+  verdict: 100,
+  judged: 100,
+  step: 56,
+  rank: 56,
+  token: 64,
+  row: 72,
+  op: 260,
+  golden_op: 240,
+  module: 240,
+  tensor: 140,
+  golden_tensor: 140,
+  error: 90,
+  cause: 90,
+  message: 260,
+  value: 140,
+  golden_value: 140
+};
+const GROWING = new Set(["op", "message"]);
 const NUMBERS = new Set(["row", "step", "rank", "token", "error"]);
 
 export function cellText(model: Model, column: string, row: number): string {
@@ -27,7 +46,7 @@ export function cellText(model: Model, column: string, row: number): string {
       return SYMBOLS[verdict]! + " " + t(VERDICTS[verdict]!);
     }
     case "cause":
-      return t(CAUSES[report.integer("cause")[row]!]!);
+      return causeText(report.integer("cause")[row]!);
     case "error":
       return errorText(model.errors[row]!);
     case "step":
@@ -92,26 +111,17 @@ class Table {
     });
   }
 
+  // In pixels, the same for head and rows. What the box has left over goes to names and messages.
   private template(): string {
-    const widths: Record<string, string> = {
-      op: "minmax(220px,2fr)",
-      golden_op: "220px",
-      module: "220px",
-      message: "minmax(240px,3fr)",
-      verdict: "96px",
-      judged: "96px",
-      tensor: "minmax(120px,1fr)",
-      step: "56px",
-      rank: "56px",
-      token: "60px",
-      row: "72px"
-    };
-    return this.columns.map((c) => widths[c] ?? "110px").join(" ");
+    const widths = this.columns.map((c) => WIDTHS[c] ?? 110);
+    const wide = this.columns.filter((c) => GROWING.has(c)).length;
+    const left = Math.max(0, this.box.clientWidth - widths.reduce((sum, width) => sum + width, 0));
+    const share = wide === 0 ? 0 : Math.floor(left / wide);
+    return widths.map((width, i) => width + (GROWING.has(this.columns[i]!) ? share : 0) + "px").join(" ");
   }
 
   private drawHead(): void {
     clear(this.head);
-    this.spacer.parentElement!.style.setProperty("--columns", this.template());
     for (const column of this.columns) {
       const on = this.sort?.column === column;
       const cell =
@@ -143,6 +153,7 @@ class Table {
   }
 
   draw(): void {
+    this.box.style.setProperty("--columns", this.template());
     const total = this.rows.length * ROW_HEIGHT;
     this.spacer.style.height = Math.min(Math.max(total, ROW_HEIGHT), MOST_PIXELS) + "px";
     const visible = Math.ceil(this.box.clientHeight / ROW_HEIGHT) + 1;
@@ -276,7 +287,7 @@ function filterBar(app: App, table: Table): HTMLElement {
   });
   const cause =
       h("select", {"aria-label": t("cause")}, h("option", {value: ""}, t("cause") + ": " + t("all")),
-        ...CAUSES.map((name, i) => h("option", {value: i}, t(name === "" ? "none" : name))));
+        ...CAUSES.map((name, i) => h("option", {value: i}, name === "" ? t("none") : causeText(i))));
   cause.addEventListener(
       "change", () => app.setFilter({cause: cause.value === "" ? null : Number(cause.value)}));
   const only = h("button", {type: "button", class: "only", hidden: true});

@@ -67,7 +67,8 @@ function label(app: App, node: Branch): HTMLElement {
       h("span", {class: "symbol " + tone}, node.culprit ? "✗" : SYMBOLS[node.verdict]!), " ",
       h("span", {class: "name"}, node.name), " ",
       h("small", {},
-        (node.ops.length > 1 ? count(node.ops.length) + " " + t("ops") + " " : "") + errorText(node.error)),
+        (node.ops.length > 1 ? count(node.ops.length) + " " + t("opsCount") + " " : "") +
+            errorText(node.error)),
       show);
 }
 
@@ -123,7 +124,6 @@ export function treeView(app: App): HTMLElement {
   draw("");
   const failed = app.model.ops.filter((op) => op.verdict === FAIL).length;
   return section(
-      "tree", t("tree"),
-      h("p", {class: "legend"}, search, h("span", {}, count(failed) + " " + t("ops") + " " + t("fail"))),
+      "tree", t("tree"), h("p", {class: "legend"}, search, h("span", {}, count(failed) + " " + t("opsFail"))),
       h("div", {class: "treebox", tabindex: "0"}, list));
 }
