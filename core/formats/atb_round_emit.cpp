@@ -31,8 +31,13 @@ std::string shape_text(const Shape& shape) {
 
 }  // namespace
 
+// Its op_param.json, else what the graph says; with what is inside it where that was not dumped, so that
+// layers alone show which parameter differs.
 std::string AtbRoundReader::parameters_of(RecordSink& sink, const AtbOp& op) const {
-  if (op.parameter_file.empty()) return "";
+  const AtbTopology::Node* node = topology_.find(op.ids);
+  if (node != nullptr && op.children.empty() && !node->children.empty())
+    return topology_.parameters_with_inside(*node);
+  if (op.parameter_file.empty()) return node == nullptr ? "" : node->parameters;
   const std::string path = path_of(op.parameter_file);
   const auto file = File::open_under(root_, path);
   auto text = file.ok() ? file->read_text(kMaxParameterBytes) : Result<std::string>(file.error());

@@ -112,12 +112,22 @@ class AtbTopologyReader {
     return names;
   }
 
+  void add_parameters(uint32_t node, AtbTopology::Node& out) const {
+    if (!tape_.is(node, JsonKind::object)) return;
+    if (const uint32_t type = tape_.find(node, "opType"); tape_.is(type, JsonKind::text))
+      out.type = tape_.text(type);
+    if (const uint32_t found = tape_.find(node, "param");
+        tape_.is(found, JsonKind::object) && tape_.at(found).count > 0)
+      out.parameters = json_text_of(tape_, found);
+  }
+
   // Recursion ends with the depth of the tape, which is limited.
   uint32_t add(uint32_t node, const Names& names) {
     const auto number = static_cast<uint32_t>(out_.nodes_.size());
     out_.nodes_.emplace_back();
     out_.nodes_[number].inputs = renamed(names_of(node, "inTensors"), names);
     out_.nodes_[number].outputs = renamed(names_of(node, "outTensors"), names);
+    add_parameters(node, out_.nodes_[number]);
     const uint32_t children = tape_.is(node, JsonKind::object) ? tape_.find(node, "nodes") : JsonTape::kNone;
     if (!tape_.is(children, JsonKind::array)) return number;
     for (uint32_t i = children + 1; i != tape_.at(children).next; i = tape_.at(i).next) {
@@ -152,6 +162,28 @@ const AtbTopology::Node* AtbTopology::find(std::span<const int64_t> ids) const {
     node = &nodes_[node->children[static_cast<size_t>(id)]];
   }
   return node;
+}
+
+std::string AtbTopology::parameters_with_inside(const Node& node) const {
+  std::string members;
+  if (!node.parameters.empty()) members = node.parameters.substr(1, node.parameters.size() - 2);
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const Node& child = nodes_[node.children[i]];
+    append_inside(child, std::to_string(i) + "_" + child.type, members);
+  }
+  return members.empty() ? "" : "{" + members + "}";
+}
+
+void AtbTopology::append_inside(const Node& node, const std::string& path, std::string& members) const {
+  if (!node.parameters.empty()) {
+    if (!members.empty()) members += ',';
+    append_json_text(members, path);
+    members.append(":").append(node.parameters);
+  }
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const Node& child = nodes_[node.children[i]];
+    append_inside(child, path + "/" + std::to_string(i) + "_" + child.type, members);
+  }
 }
 
 }  // namespace ulpscope

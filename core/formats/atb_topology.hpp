@@ -19,6 +19,7 @@ class AtbTopology {
   struct Node {
     std::vector<std::string> inputs, outputs;
     std::vector<uint32_t> children;  // in execution order: child i has id i
+    std::string type, parameters;    // "ElewiseOperation"; a JSON object, empty where there are none
   };
 
   // Reads every JSON file of the two folders; either may be missing. Layers that several files describe are
@@ -29,9 +30,14 @@ class AtbTopology {
   bool empty() const { return layers_.empty(); }
   // The node of an operation by its ids from the layer down; null where the topology does not know it.
   const Node* find(std::span<const int64_t> ids) const;
+  // The parameters of a node and, by their path below it ("0_Attention/1_LinearOperation"), of everything
+  // inside it: one JSON object; empty where there are none. For operations whose inside was not dumped.
+  std::string parameters_with_inside(const Node& node) const;
 
  private:
   friend class AtbTopologyReader;
+  void append_inside(const Node& node, const std::string& path, std::string& members) const;
+
   std::vector<Node> nodes_;
   std::map<int64_t, uint32_t> layers_;  // by the id of the layer
 };

@@ -158,4 +158,45 @@ uint32_t JsonTape::find(uint32_t object, std::string_view name) const {
   return found;
 }
 
+namespace {
+
+// Depth is limited by that of the tape.
+void append_value(std::string& out, const JsonTape& tape, uint32_t node) {
+  switch (tape.at(node).kind) {
+    case JsonKind::null:
+      out += "null";
+      return;
+    case JsonKind::boolean:
+      out += tape.at(node).truth ? "true" : "false";
+      return;
+    case JsonKind::number:
+      out += tape.text(node);
+      return;
+    case JsonKind::text:
+      append_json_text(out, tape.text(node));
+      return;
+    default:
+      break;
+  }
+  const bool is_object = tape.at(node).kind == JsonKind::object;
+  out += is_object ? '{' : '[';
+  for (uint32_t i = node + 1; i != tape.at(node).next; i = tape.at(i).next) {
+    if (i != node + 1) out += ',';
+    if (is_object) {
+      append_json_text(out, tape.key(i));
+      out += ':';
+    }
+    append_value(out, tape, i);
+  }
+  out += is_object ? '}' : ']';
+}
+
+}  // namespace
+
+std::string json_text_of(const JsonTape& tape, uint32_t node) {
+  std::string out;
+  append_value(out, tape, node);
+  return out;
+}
+
 }  // namespace ulpscope

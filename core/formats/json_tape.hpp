@@ -69,6 +69,9 @@ class JsonTape {
   uint32_t key_begin_ = 0, key_size_ = 0;  // of the member whose value comes next
 };
 
+// A value of the tape as JSON on one line, members in their order; numbers as they were written.
+std::string json_text_of(const JsonTape& tape, uint32_t node);
+
 // Reads past the value whose first token the lexer has just given. False when the text is broken.
 bool skip_json_value(JsonLexer& lexer, JsonToken first);
 

@@ -123,6 +123,8 @@ Culprit describe(const ResultTable& table, const FaultFinder& finder, const Faul
   culprit.stack = stack_of(*table.target, op);
   culprit.row = fault.row;
   add(culprit, "reason", fault.reason);
+  if (const auto* parameters = finder.parameters().of(fault.op))
+    add(culprit, "parameters", parameter_text(*parameters));
   if (row.mode == Mode::data && row.metrics >= 0) {
     const DataMetrics& metrics = table.data_metrics[static_cast<size_t>(row.metrics)];
     add_data_evidence(culprit, table, metrics, item);

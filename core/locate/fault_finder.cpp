@@ -15,6 +15,22 @@ constexpr int64_t kLeastWitnesses = 3;
 constexpr double kTwinShare = 0.8;
 // Agreeing calls of a type that outweigh one that is off by its own roundings.
 constexpr int64_t kAgreeingForOne = 9;
+// Natural logarithm of the probability below which the agreement of whole calls is no coincidence.
+constexpr double kNoCoincidence = -20;
+
+// Calls of one type that got equal inputs.
+struct Witnesses {
+  int64_t exact = 0, rounded = 0;  // with equal outputs; off by no more than their own roundings
+  double exact_elements = 0;       // of the outputs of the exact ones
+  double least_share = 1;          // of the elements of a rounded one that differ
+
+  // Whether the type is computed in another way on the other side. Not so where its exact calls hold more
+  // elements than could agree by chance if each differed as often as in the rounded calls.
+  bool computes_otherwise() const {
+    if (rounded == 0 || exact >= kAgreeingForOne * rounded) return false;
+    return exact_elements * std::log1p(-std::min(least_share, 0.999)) > kNoCoincidence;
+  }
+};
 
 ContentKeys hashes_of(const ResultTable& table, bool target_side) {
   const DumpIndex& index = target_side ? *table.target : *table.golden;
@@ -58,6 +74,7 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
       rows_(rows_with_noise(table, noise, pool)),
       ops_(op_errors(table, rows_, priors.bias_constant, pool)),
       relations_(table, ops_),
+      parameters_(table, ops_),
       target_keys_(hashes_of(table, true)),
       golden_keys_(hashes_of(table, false)),
       flows_(2),
@@ -162,11 +179,25 @@ bool FaultFinder::is_own_rounding(const OpError& op) const {
          op.out_worst <= priors_.worst_constant * formats;
 }
 
+// How many elements of the floating outputs of an op differ, and of how many; zeros where only digests or
+// statistics are known.
+std::pair<double, double> FaultFinder::unequal_outputs(const OpError& op) const {
+  std::pair<double, double> counts{0, 0};
+  for (int64_t row = op.first_row; row < op.first_row + op.row_count; ++row) {
+    const ResultRow& result = table_.rows[static_cast<size_t>(row)];
+    const RowError& error = rows_[static_cast<size_t>(row)];
+    if (result.mode != Mode::data || result.metrics < 0 || error.exact_type) continue;
+    if (table_.target->items()[result.pair.target].role != Role::output) continue;
+    const PairSums& sums = table_.data_metrics[static_cast<size_t>(result.metrics)].sums;
+    counts.first += static_cast<double>(sums.unequal);
+    counts.second += static_cast<double>(sums.elements);
+  }
+  return counts;
+}
+
 void FaultFinder::measure_regime() {
   int64_t floating = 0, other_dtype = 0, witnesses = 0, agreeing = 0;
-  // Calls of each type that gave equal outputs for equal inputs, and those off by no more than their own
-  // roundings.
-  std::map<TextId, std::pair<int64_t, int64_t>> by_type;
+  std::map<TextId, Witnesses> by_type;
   for (size_t i = 0; i < ops_.size(); ++i) {
     const OpError& op = ops_[i];
     coarsest_ = std::max(coarsest_, op.roundoff);
@@ -180,15 +211,20 @@ void FaultFinder::measure_regime() {
     if (op.inputs == 0 || op.differing_inputs > 0) continue;
     ++witnesses;
     agreeing += op.differing_outputs == 0 ? 1 : 0;
-    auto& [exact, rounded] = by_type[target_op(i).type];
-    exact += op.differing_outputs == 0 ? 1 : 0;
-    rounded += op.differing_outputs > 0 && is_own_rounding(op) ? 1 : 0;
+    Witnesses& seen = by_type[target_op(i).type];
+    const auto [unequal, elements] = unequal_outputs(op);
+    if (op.differing_outputs == 0) {
+      ++seen.exact;
+      seen.exact_elements += elements;
+    } else if (is_own_rounding(op)) {
+      ++seen.rounded;
+      seen.least_share = std::min(seen.least_share, elements > 0 ? unequal / elements : 0);
+    }
   }
   // A type that is off by its own roundings more than now and then is computed in another way on the other
-  // side. (A coarse format hides most of them: that some calls agree proves nothing.)
-  const bool computes_otherwise = std::any_of(by_type.begin(), by_type.end(), [](const auto& entry) {
-    return entry.second.second > 0 && entry.second.first < kAgreeingForOne * entry.second.second;
-  });
+  // side. (A coarse format hides most of them: that a few small calls agree proves nothing.)
+  const bool computes_otherwise = std::any_of(
+      by_type.begin(), by_type.end(), [](const auto& entry) { return entry.second.computes_otherwise(); });
   mixed_ = other_dtype * 2 > floating;
   deterministic_ =
       witnesses >= kLeastWitnesses && !computes_otherwise &&

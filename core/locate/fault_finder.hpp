@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/thread_pool.hpp"
@@ -14,6 +15,7 @@
 #include "locate/dataflow.hpp"
 #include "locate/noise_floor.hpp"
 #include "locate/op_error.hpp"
+#include "locate/op_parameters.hpp"
 #include "locate/op_relations.hpp"
 #include "locate/priors.hpp"
 #include "report/result_table.hpp"
@@ -55,6 +57,8 @@ class FaultFinder {
   bool deterministic() const { return deterministic_; }
   // Most floating rows have another dtype on the other side.
   bool mixed_precision() const { return mixed_; }
+  // Which parameters of an op differ between the sides, where they are recorded apart from arguments.
+  const OpParameters& parameters() const { return parameters_; }
   // Rows of indexes that differ and were taken for ties.
   const std::vector<int64_t>& assumed_ties() const { return assumed_ties_; }
   // Ops that differ after inputs whose statistics would not show it: where the difference starts is not
@@ -85,6 +89,7 @@ class FaultFinder {
   void measure_twin(const NoiseFloor& noise);
   bool leaves_noise(size_t op) const;
   bool is_own_rounding(const OpError& op) const;
+  std::pair<double, double> unequal_outputs(const OpError& op) const;
   void find_in_order();
   void sort_faults();
   void pass_through(OpId target_op);
@@ -103,6 +108,7 @@ class FaultFinder {
   bool weight_like(int64_t row) const;
   bool argument_explains(size_t op, const Incoming& in) const;
   bool number_differs(int64_t row) const;
+  bool parameter_explains(size_t op, const Incoming& in) const;
   bool explained(size_t op) const;
   std::string structural_reason(const Incoming& in) const;
   std::string unexplained_reason(size_t op) const;
@@ -141,6 +147,7 @@ class FaultFinder {
   std::vector<RowError> rows_;
   std::vector<OpError> ops_;
   OpRelations relations_;
+  OpParameters parameters_;
   std::vector<GroupStanding> standings_;
   ContentKeys target_keys_, golden_keys_;
   std::vector<DataFlow> flows_;  // target, golden

@@ -40,6 +40,12 @@ void FaultFinder::judge(size_t op) {
                 : "an argument differs, and the output differs by more than the input tensors explain");
     return;
   }
+  if (parameter_explains(op, in)) {
+    blame(op, error.worst_output_row, FaultKind::compute_fault,
+          error.differing_inputs == 0 && deterministic_ ? "certain" : "strong",
+          "a parameter differs: " + parameter_text(*parameters_.of(op)));
+    return;
+  }
   if (deterministic_)
     judge_exact(op, in);
   else
@@ -180,6 +186,12 @@ bool FaultFinder::argument_explains(size_t op, const Incoming& in) const {
   return large || (number_differs(error.value_row) && standings_[op].suspicious);
 }
 
+// Another scale or epsilon makes another result, however little of it shows beside the rounding.
+bool FaultFinder::parameter_explains(size_t op, const Incoming& in) const {
+  return parameters_.real_differs(op) && ops_[op].worst_output_row >= 0 && ops_[op].differing_outputs > 0 &&
+         !in.inherited && !in.tie && in.external_row < 0 && in.structural_row < 0 && !inner_differs(op);
+}
+
 // The largest output error that the inputs, the formats and the kind of the operation explain.
 double FaultFinder::explained_error(size_t op) const {
   const OpError& error = ops_[op];
@@ -289,9 +301,12 @@ bool FaultFinder::forward_differs(size_t op) const {
 }
 
 // Attention reads keys and values of earlier steps from a cache that no dump records: when its own inputs
-// differed in an earlier step, what it gives now differs because of that.
+// differed in an earlier step, what it gives now differs because of that. Not so where the cache is one of
+// the recorded inputs.
 bool FaultFinder::hidden_state_differs(size_t op) const {
   const OpRow& row = target_op(op);
+  for (int64_t i = ops_[op].first_row; i < ops_[op].first_row + ops_[op].row_count; ++i)
+    if (target_item(i) != kNoIndex && is_declared(i)) return false;
   if (!glob_match("*att*", type_of(op), true) && !glob_match("*cache*", type_of(op), true)) return false;
   const auto stem = [&](const OpRow& r) {
     const std::string_view name = table_.target->text(r.name);

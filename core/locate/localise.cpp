@@ -106,6 +106,19 @@ std::string run_verdict(const ResultTable& table, const FaultFinder& finder, con
   return counts.one_sided_ops > 0 ? "structure_only" : "identical";
 }
 
+// Parameters that differ where no culprit names them: they may still be the reason for what differs.
+void note_parameters(const ResultTable& table, const FaultFinder& finder, std::vector<std::string>& notes) {
+  size_t count = 0;
+  std::string first;
+  for (const auto& [op, differences] : finder.parameters().all()) {
+    if (finder.state(op) == OpState::culprit) continue;
+    if (count++ == 0) first = fmt::format("{}: {}", name_of(table, finder, op), parameter_text(differences));
+  }
+  if (count > 0)
+    notes.push_back(fmt::format("parameters differ in {} {}, first {}", count,
+                                count == 1 ? "operation" : "operations", first));
+}
+
 // Rows of one op pair: culprit, inherited, or explained.
 void set_causes(ResultTable& table, const FaultFinder& finder, ThreadPool& pool) {
   const auto set_cause = [&](size_t op, int64_t number) {
@@ -277,6 +290,7 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
   Localisation& found = table.localisation;
   found = {};
   found.verdict = run_verdict(table, finder, counts, options.priors, found.notes);
+  note_parameters(table, finder, found.notes);
   if (!knows_nothing_of_inputs(table)) {
     for (const Fault& fault : finder.faults()) found.culprits.push_back(describe(table, finder, fault));
     found.suspects = suspects(table, finder);

@@ -30,8 +30,9 @@ class Node:
 class Run:
     """One process. order: plain or blocks (another order of sums). fault: (operation type, round or None, change, layer ids)."""
 
-    def __init__(self, dtype="bf16", order="plain", faults=(), seed=7, scale=1.0):
-        self.dtype, self.order, self.faults, self.scale = dtype, order, list(faults), scale
+    def __init__(self, dtype="bf16", order="plain", faults=(), seed=7, told=False):
+        """told: a changed attention scale stands in the recorded parameters too."""
+        self.dtype, self.order, self.faults, self.told = dtype, order, list(faults), told
         rng = np.random.default_rng(seed)
         self.fault_rng = np.random.default_rng(99)
         self.weights = {}
@@ -126,7 +127,7 @@ class Run:
                          lambda q, k, c, s, n: [self.rope(q, c, s), self.rope(k, c, s)], {"rotaryCoeff": 2})
         cache = self.leaf("ReshapeAndCacheOperation", (i, 0, 3, 0), [ai[5], ai[3], ins[10], ins[11], ins[14]],
                           [ins[10], ins[11]], self.store, {"compressType": 0})
-        scale = float(self.scale / np.sqrt(HEAD))
+        scale = float((self.scale_of(i) if self.told else 1.0) / np.sqrt(HEAD))
         if kind == "Prefill_layer":
             core = self.leaf("SelfAttentionOperation", (i, 0, 3, 1), [ai[4], ai[5], ai[3], ins[9], ins[12]], [ai[6]],
                              lambda q, k, v, mask, n: [self.attention(q, k, v, mask, self.scale_of(i) / np.sqrt(HEAD))],
@@ -253,6 +254,8 @@ class Run:
     def topology(self, node):
         found = {"opName": f"{node.kind}_{'_'.join(map(str, node.ids))}", "opType": node.kind, "inTensors": node.inputs,
                  "outTensors": node.outputs}
+        if node.parameters is not None:
+            found["param"] = node.parameters
         if node.children:
             found["nodes"] = [self.topology(child) for child in node.children]
         return found

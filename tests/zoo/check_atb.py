@@ -59,6 +59,13 @@ for order in ("plain", "blocks"):
                  [(scale_op[0][0] + "/0_FlashAttentionKernel", 0)] + [(op + "/0_PagedAttentionKernel", s) for op, s in scale_op[1:]],
                  {**other, "faults": faults}, write={"level": "kernel"})
             case(key + f"scale{change}/layer", "compute_fault", LAYER, {**other, "faults": faults}, write={"level": "layer"})
+        faults = [("scale", None, 1.02, (4, 12))]
+        told = {**other, "faults": faults, "told": True}
+        case(key + "parameter/op", "compute_fault", scale_op, told, write={"level": "op"})
+        case(key + "parameter/kernel", "compute_fault",
+             [(scale_op[0][0] + "/0_FlashAttentionKernel", 0)] + [(op + "/0_PagedAttentionKernel", s) for op, s in scale_op[1:]],
+             told, write={"level": "kernel"})
+        case(key + "parameter/layer", "compute_fault", LAYER, told, write={"level": "layer"})
         for number in (0, 1, 2):
             case(key + f"filter{number}", "compute_fault", OPS if number == 2 else KERNELS, {**other, "faults": [ADD]},
                  write={"level": "kernel", "filter_level": number})

@@ -283,6 +283,27 @@ TEST_CASE("mindie_atb: names of the models connect layers") {
       "broken.json: byte 1: the text ends early (an unfinished run?); it is not used"));
 }
 
+TEST_CASE("mindie_atb: parameters come from the file, else from the graph, a layer alone has those inside") {
+  const test::TempFolder folder;
+  const std::string base = "atb_dump_data/", round = base + "data/0_5/0/";
+  folder.write(round + "0_Layer/before/intensor0.bin", bin("abc", "3"));
+  folder.write(round + "1_Layer/before/intensor0.bin", bin("abc", "3"));
+  folder.write(round + "1_Layer/0_Norm/before/intensor0.bin", bin("abc", "3"));
+  folder.write(round + "1_Layer/1_Add/before/intensor0.bin", bin("abc", "3"));
+  folder.write(round + "1_Layer/1_Add/op_param.json", "{\"elewiseType\":9}\n");
+  const std::string nodes = R"("nodes":[{"opName":"a","opType":"Norm","param":{"epsilon":1e-06}},)"
+                            R"({"opName":"b","opType":"Add","param":{"elewiseType":8}}]})";
+  folder.write(base + "info/model/0_5/M.json", R"({"nodes":[{"opName":"Layer_0","param":{"a":1},)" + nodes +
+                                                   R"(,{"opName":"Layer_1",)" + nodes + "]}");
+  const Opened opened(entry_mindie_atb(), folder.path());
+  REQUIRE(opened.records.ops.size() == 4);
+  CHECK(opened.records.ops[0].attributes_json ==
+        R"({"a":1,"0_Norm":{"epsilon":1e-06},"1_Add":{"elewiseType":8}})");
+  CHECK(opened.records.ops[1].attributes_json == R"({"epsilon":1e-06})");
+  CHECK(opened.records.ops[2].attributes_json == R"({"elewiseType":9})");
+  CHECK(opened.records.ops[3].attributes_json.empty());
+}
+
 TEST_CASE("mindie_atb: bytes without known values and blocked formats are marked") {
   const test::TempFolder folder;
   folder.write("0/4_Layer/before/intensor0.bin",
