@@ -73,6 +73,7 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
       {"golden", request.golden_path, request.golden_source, request.golden_fusion, {}, {}, {}},
       {"reference", request.reference_path, request.target_source, request.target_fusion, {}, {}, {}}};
   const std::span<Side> used(sides, request.reference_path.empty() ? 2 : 3);
+  ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
   for (Side& side : used) {
     auto handle =
         context.open_source(side.path, side.source, with_fusion(request.source_options, side.fusion));
@@ -82,7 +83,6 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
   ULPSCOPE_TRY(context.check_source_options(
       request.source_option_names,
       {std::string(sides[0].handle->source_name()), std::string(sides[1].handle->source_name())}));
-  ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
   pool->parallel_for(static_cast<int64_t>(used.size()), [&](int64_t i, int) {
     Side& side = used[static_cast<size_t>(i)];
     side.index.emplace(

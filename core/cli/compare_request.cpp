@@ -83,7 +83,9 @@ Status read_mapping(const ParsedOptions& options, CompareRequest& request) {
       request.mapping.cell_to_module |= std::string_view(name) == "cell_mapping";
       continue;
     }
-    ULPSCOPE_TRY(load(file, request.mapping));
+    // A mapping that cannot be read is a mistake of the command, as one that says nonsense is.
+    if (const Status loaded = load(file, request.mapping); !loaded.ok())
+      return Error{Code::usage, loaded.error().message}.within("option --" + std::string(name));
   }
   request.fuzzy = options.has("fuzzy_match");
   if (options.has("consistent_check")) {

@@ -46,9 +46,11 @@ bool knows_nothing_of_inputs(const ResultTable& table) {
   return table.target->source_name() == kFileSource && table.golden->source_name() == kFileSource;
 }
 
-// Whether a row of two files differs by no more than one rounding of the coarser format.
+// Whether a row of two files differs by no more than one rounding of the coarser format. Against a golden of
+// zeros nothing gives the scale that a rounding would have.
 bool is_one_rounding(const RowError& row, const Priors& priors) {
-  return may_be_rounding(row) && row.roundoff > 0 && row.rel_l2 <= priors.external_constant * row.roundoff &&
+  return may_be_rounding(row) && row.roundoff > 0 && !row.golden_zero &&
+         row.rel_l2 <= priors.external_constant * row.roundoff &&
          row.worst <= priors.worst_constant * row.roundoff;
 }
 
@@ -295,13 +297,12 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
     for (const Fault& fault : finder.faults()) found.culprits.push_back(describe(table, finder, fault));
     found.suspects = suspects(table, finder);
     set_causes(table, finder, pool);
-    set_verdicts(table, finder, options.soften, pool);
   } else {
     for (size_t i = 0; i < table.rows.size(); ++i)
       if (differs(finder.rows()[i]) && is_one_rounding(finder.rows()[i], options.priors))
         table.rows[i].cause = Cause::rounding;
-    for (ResultRow& row : table.rows) row.verdict = row.judged;
   }
+  set_verdicts(table, finder, options.soften, pool);
   found.assumed_ties = finder.assumed_ties();
   if (!options.explain_glob.empty())
     found.explanations = explain(table, finder, options.priors, options.explain_glob);

@@ -41,7 +41,8 @@ RowError data_error(const DataMetrics& metrics, const Sides& sides) {
   error.worst = worst(sums).value_or(0);
   error.absolute = max_abs_err(sums).value_or(0);
   error.count = static_cast<double>(std::max<int64_t>(sums.finite_pairs, 1));
-  if (sums.squares_golden > 0) {
+  error.golden_zero = sums.squares_golden == 0;
+  if (!error.golden_zero) {
     const Factor factor = factor_of(sums);
     error.bias = std::fabs(factor.slope - 1);
     error.residual = factor.residual;

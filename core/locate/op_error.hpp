@@ -37,7 +37,8 @@ struct RowError {
   double absolute = 0;     // max |t - g|; 0 where only statistics are known
   double over_noise = -1;  // the difference over that of two golden runs; -1: not known
   double count = 1;        // elements behind the numbers
-  double roundoff = 0;     // of the coarser dtype of the two sides; 0 for exact types
+  bool golden_zero = false;  // golden is 0 everywhere: rel_l2 and worst are absolute, of no known scale
+  double roundoff = 0;       // of the coarser dtype of the two sides; 0 for exact types
 };
 
 RowError row_error(const ResultTable& table, int64_t row);

@@ -220,6 +220,18 @@ std::string equal_sentence(const ReportView& report) {
   return digest ? "all checksums are equal" : "the elements of every matched tensor are equal";
 }
 
+// "1 row fails by itself", "3 rows fail and 2 warn by themselves; the first".
+std::string rows_text(const Summary& summary) {
+  const bool fails = summary.fail > 0, both = fails && summary.warning > 0;
+  const int64_t first = fails ? summary.fail : summary.warning, all = summary.fail + summary.warning;
+  const std::string_view verb = fails ? "fail" : "warn";
+  std::string text =
+      fmt::format("{} {} {}{}", count_text(first), first == 1 ? "row" : "rows", verb, first == 1 ? "s" : "");
+  if (both)
+    text += fmt::format(" and {} {}", count_text(summary.warning), summary.warning == 1 ? "warns" : "warn");
+  return text + (all == 1 ? " by itself" : " by themselves; the first");
+}
+
 // Rows that fail or warn for themselves (dtype, shape, an argument), where no culprit speaks for them: how
 // many, and the first of the worst.
 std::string rows_sentence(const ReportView& report) {
@@ -233,11 +245,7 @@ std::string rows_sentence(const ReportView& report) {
     if (view.verdict != worst) continue;
     view.wants_sides = true;
     report.read_row(i, view);
-    const std::string counts = summary.fail == 0 ? fmt::format("{} rows warn", summary.warning)
-                               : summary.warning == 0
-                                   ? fmt::format("{} rows fail", summary.fail)
-                                   : fmt::format("{} rows fail and {} warn", summary.fail, summary.warning);
-    return fmt::format("{} by themselves; the first: {} {}: {}", counts, printable(view.named().op),
+    return fmt::format("{}: {} {}: {}", rows_text(summary), printable(view.named().op),
                        printable(view.named().item), printable(view.message));
   }
   return "";
@@ -297,8 +305,11 @@ std::vector<std::string> plain_file_sentences(const ReportView& report) {
       continue;
     }
     std::vector<std::string> parts = {difference_sentence(head, row), data_sentence(head, row, {})};
+    if (row.target.dtype != row.golden.dtype)
+      parts[0] +=
+          fmt::format("{}{} against {}", parts[0].empty() ? "" : "; ", row.target.dtype, row.golden.dtype);
     if (const auto error = metric(head, row, "rel_l2")) parts.push_back(fmt::format("rel_l2 {:.1e}", *error));
-    if (parts[1].empty()) parts.emplace_back(row.message);
+    if (parts[1].empty() && !single) parts.emplace_back(row.message);
     std::erase(parts, "");
     const std::string name = single ? "" : std::string(row.named().op) + ": ";
     if (!parts.empty()) found.push_back(printable(name + fmt::format("{}", fmt::join(parts, "; "))));

@@ -50,17 +50,20 @@ class Block {
 
   void line(std::string_view text) { out_.append(text).append("\n"); }
 
-  // A sentence below a headline. Words go to the next line where the terminal ends; a word is never broken.
-  void sentence(std::string_view text) {
+  // A sentence below a headline.
+  void sentence(std::string_view text) { wrapped(text, kIndent); }
+
+  // Words go to the next line where the terminal ends; a word is never broken.
+  void wrapped(std::string_view text, std::string_view indent) {
     const int64_t width = options_.style.width;
-    std::string current(kIndent);
-    int64_t used = display_width(kIndent);
+    std::string current(indent);
+    int64_t used = display_width(indent);
     for (const std::string_view word : split(text, ' ')) {
       const int64_t length = display_width(word);
-      const bool first = used == display_width(kIndent);
+      const bool first = used == display_width(indent);
       if (!first && width > 0 && used + 1 + length > width) {
         line(current);
-        current = std::string(kIndent) + "  ";
+        current = std::string(indent) + "  ";
         used = display_width(current);
       } else if (!first) {
         current += ' ';
@@ -106,7 +109,7 @@ class Block {
     const LoneCalls lone = lone_calls(report_);
     write_lone("only in target", lone.target, lone.target_names);
     write_lone("only in golden", lone.golden, lone.golden_names);
-    for (const std::string& notice : head_.notices) line("note: " + printable(notice));
+    for (const std::string& notice : head_.notices) wrapped("note: " + printable(notice), "");
   }
 
   void write_lone(std::string_view where, int64_t count, const std::vector<std::string>& names) {
@@ -167,13 +170,22 @@ class Block {
       sentence(fmt::format("and {} more suspects, in {}", suspects.size() - kSuspects, where_all_is()));
   }
 
+  // "IDENTICAL", or "IDENTICAL, BUT 1 ROW FAILS" where a dtype, a shape or an argument does.
+  std::string run_headline(bool good) const {
+    const std::string verdict = headline(head_.localisation.verdict);
+    const int64_t fails = head_.summary.fail;
+    if (fails == 0) return painted(good ? Tone::green : Tone::yellow, verdict);
+    return painted(Tone::red, fmt::format("{}, {}{} {}", verdict, good ? "BUT " : "",
+                                          counted(fails, "ROW", "ROWS"), fails == 1 ? "FAILS" : "FAIL"));
+  }
+
   void write_finding() {
     const std::string& verdict = head_.localisation.verdict;
     if (!head_.localisation.culprits.empty()) {
       write_culprits();
     } else {
       const bool good = verdict == "identical" || verdict == "rounding";
-      line(painted(good ? Tone::green : Tone::yellow, headline(verdict)));
+      line(run_headline(good));
       for (const std::string& text : run_sentences(report_)) sentence(text);
       if (!good) write_suspects();
     }
@@ -196,7 +208,7 @@ class Block {
     for (const Diagnostic& diagnostic : head_.diagnostics) {
       if (shown++ == kDiagnostics) break;
       const std::string place = diagnostic.where.empty() ? "" : printable(diagnostic.where) + ": ";
-      line(fmt::format("{}  {}{}", to_text(diagnostic.severity), place, printable(diagnostic.text)));
+      wrapped(fmt::format("{}  {}{}", to_text(diagnostic.severity), place, printable(diagnostic.text)), "");
     }
     const int64_t more =
         summary.diagnostics - static_cast<int64_t>(std::min(kDiagnostics, head_.diagnostics.size()));
@@ -214,7 +226,13 @@ class Block {
         fmt::format("{}   {}   {}   {}", count("pass", summary.pass, Tone::green),
                     count("warning", summary.warning, Tone::yellow), count("fail", summary.fail, Tone::red),
                     count("skip", summary.skip, Tone::grey));
-    if (!options_.report_path.empty()) text += "         report  " + printable(options_.report_path);
+    if (!options_.report_path.empty()) {
+      const std::string where = "report  " + printable(options_.report_path);
+      const int64_t plain = display_width(fmt::format(
+          "pass {}   warning {}   fail {}   skip {}         {}", count_text(summary.pass),
+          count_text(summary.warning), count_text(summary.fail), count_text(summary.skip), where));
+      text += options_.style.width > 0 && plain > options_.style.width ? "\n" + where : "         " + where;
+    }
     line(text);
   }
 

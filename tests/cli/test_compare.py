@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import struct
 import unittest
 
 from runs import DATA, RunTest, floats, npy
@@ -94,6 +95,23 @@ class AnswerTest(CompareTest):
         self.assertNotIn("L1", run.out)
         # 2 of 3 differ; the largest error is |2 - 3|; the norm of (-0.5, -1, 0) over that of (1.5, 3, 3) is 0.248
         self.assertRegex(run.out, r"differs in 67 % of 3 elements; max_abs_err 1\.0e\+00; cosine 0\.979958;\s+rel_l2 2\.5e-01")
+
+    def test_arrays_of_other_formats_are_rounding_and_say_both(self):
+        # 0.1 in half precision is 0.0999755859375.
+        a = self.write("a.npy", npy("<f4", [2], floats(1, 0.1)))
+        b = self.write("b.npy", npy("<f2", [2], struct.pack("<2e", 1, 0.1)))
+        run, result = self.compare(0, a, b)
+        self.assertEqual(result["localisation"]["verdict"], "rounding")
+        self.assertEqual((result["rows"][0]["judged"], result["rows"][0]["verdict"]), ("fail", "pass"))
+        self.assertIn("differs in 50 % of 2 elements; float32 against float16", run.out)
+
+    def test_a_row_that_fails_stands_in_the_headline(self):
+        a = self.write("a.npy", npy("<f4", [2], floats(1e-9, 1e-9)))
+        b = self.write("b.npy", npy("<f4", [2], floats(0, 0)))
+        run, result = self.compare(1, a, b)
+        self.assertEqual(result["localisation"]["verdict"], "inconclusive")
+        self.assertIn("\nINCONCLUSIVE, 1 ROW FAILS\n", run.out)
+        self.assertIn("1 row fails by itself: a output.0: cosine is undefined", run.out)
 
     def test_folders_of_arrays_show_what_does_not_pass(self):
         for side, last in (("target", 4), ("golden", 3)):

@@ -59,6 +59,7 @@ class Frame(runs.RunTest):
 
     def test_a_wrong_number_names_the_range(self):
         self.assertIn("option --jobs: '0', expected a number from 1 to 4096", self.check(2, "list", ".", "-j0").err)
+        self.assertIn("error: compare: option --jobs: '0'", self.check(2, "compare", ".", ".", "-j0").err)
 
     def test_a_surplus_argument_is_named(self):
         self.assertIn("unexpected argument 'b'", self.check(2, "list", "a", "b").err)

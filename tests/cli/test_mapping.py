@@ -107,6 +107,16 @@ class Files(MappingTest):
         run, _, _ = self.compare(0, "-dm", mapping)
         self.assertIn("data.yaml:1:1", run.out)
 
+    def test_a_mapping_that_cannot_be_read_is_a_mistake_of_the_command(self):
+        target, golden = self.pair("L1")
+        for side in (target, golden):
+            side.call("Torch.add.0.forward", [[1.0]], [2.0])
+            side.close()
+        os.mkfifo(self.path("pipe"))
+        for name, words in (("pipe", "is a FIFO, not a regular file"), ("gone", "No such file or directory")):
+            run = self.check(2, "compare", self.path("target"), self.path("golden"), "--mapping", self.path(name))
+            self.assertRegex(run.err, f"error: compare: option --mapping: .*{name}: .*{words}")
+
 
 class MergedProjections(MappingTest):
     X = [[1.0, 2.0], [3.0, 4.0]]

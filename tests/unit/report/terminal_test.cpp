@@ -109,6 +109,11 @@ TEST_CASE("terminal: verdicts without a culprit have a first line and a sentence
   CHECK(has(summary(of_verdict("structure_only", "data")),
             "\nSTRUCTURE ONLY\n    values agree; calls were added, removed, reordered or renamed\n"
             "    next: look at the rows with match only_target, only_golden and aligned\n"));
+  StoredResult failing = of_verdict("identical", "data");
+  failing.head.summary.fail = 2;
+  CHECK(has(summary(failing), "\nIDENTICAL, BUT 2 ROWS FAIL\n"));
+  failing.head.localisation.verdict = "structure_only";
+  CHECK(has(summary(failing), "\nSTRUCTURE ONLY, 2 ROWS FAIL\n"));
   StoredResult open = of_verdict("inconclusive", "data");
   Culprit suspect;
   suspect.op_name = "Torch.topk.0.forward";
