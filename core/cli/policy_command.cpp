@@ -13,6 +13,7 @@ namespace ulpscope {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 20;
+constexpr size_t kMostWords = 1024;  // an action and the files of check
 
 Result<ExitCode> show(Context& context) {
   const auto& words = context.options().positional();
@@ -25,16 +26,30 @@ Result<ExitCode> show(Context& context) {
   return ExitCode::success;
 }
 
-Result<ExitCode> check(Context& context) {
-  ULPSCOPE_ASSIGN(const std::string path, context.options().required(1, "FILE"));
-  ULPSCOPE_ASSIGN(Registry * registry, context.registry());
-  ULPSCOPE_ASSIGN(const Policy policy, load_policy(path, *registry));
+Status check_file(Context& context, Registry& registry, const std::string& path) {
+  ULPSCOPE_ASSIGN(const Policy policy, load_policy(path, registry));
   size_t own = 0;
   for (const PolicyRule& rule : policy.rules) own += rule.place.preset ? 0 : 1;
-  context.out() << printable(path) << ": " << std::to_string(own) << " rules of its own, "
-                << std::to_string(policy.rules.size() - own) << " of a preset, "
+  context.out() << printable(path) << ": " << std::to_string(own) << (own == 1 ? " rule" : " rules")
+                << " of its own, " << std::to_string(policy.rules.size() - own) << " of a preset, "
                 << std::to_string(policy.ignore.size()) << " ignored, "
                 << std::to_string(policy.levels.size()) << " guard levels: no mistake found\n";
+  return {};
+}
+
+// All files are read, so that one run shows what is wrong with each.
+Result<ExitCode> check(Context& context) {
+  ULPSCOPE_TRY(context.options().required(1, "FILE"));
+  ULPSCOPE_ASSIGN(Registry * registry, context.registry());
+  const auto& words = context.options().positional();
+  Status found;
+  for (size_t i = 1; i < words.size(); ++i) {
+    Status one = check_file(context, *registry, words[i]);
+    if (one.ok()) continue;
+    if (!found.ok()) context.log().error(found.error().message);
+    found = std::move(one);
+  }
+  ULPSCOPE_TRY(found);
   return ExitCode::success;
 }
 
@@ -48,10 +63,20 @@ struct Question {
   bool reference = true;
 };
 
+// The short names that people write for the types of a model.
+std::string_view long_name(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kShort[] = {
+      {"fp64", "float64"}, {"double", "float64"}, {"fp32", "float32"}, {"float", "float32"},
+      {"fp16", "float16"}, {"half", "float16"},   {"bf16", "bfloat16"}};
+  for (const auto& [brief, whole] : kShort)
+    if (text == brief) return whole;
+  return text;
+}
+
 Result<DType> dtype_option(const ParsedOptions& options, const char* name, DType otherwise) {
   const auto text = options.text(name);
   if (!text) return otherwise;
-  const DType dtype = dtype_from_name(*text);
+  const DType dtype = dtype_from_name(long_name(*text));
   std::vector<std::string> known;
   for (int32_t i = 1; i < kDTypeCount; ++i) known.emplace_back(ulpscope::name(static_cast<DType>(i)));
   if (dtype == DType::none)
@@ -124,8 +149,11 @@ Result<ExitCode> explain(Context& context) {
     out << "judgement  similarity (no rule is left)\n";
     return ExitCode::success;
   }
-  out << "judgement  " << chooser.judgement(choice.judgement).name() << "\n";
-  out << "options    " << printable(chooser.options_json(choice.judgement)) << "\n";
+  const std::string judgement(chooser.judgement(choice.judgement).name());
+  const std::string given = chooser.options_json(choice.judgement);
+  out << "judgement  " << judgement << "\n";
+  out << "options    " << (given == "{}" ? "" : printable(given) + ", else ")
+      << "the defaults that 'ulpscope plugins show " << judgement << "' prints\n";
   out << "source     " << to_text(chooser.policy().rules[static_cast<size_t>(choice.rule)].place) << "\n";
   return ExitCode::success;
 }
@@ -147,15 +175,15 @@ class PolicyCommand : public Command {
     info.name = "policy";
     info.group = CommandGroup::extend;
     info.summary = "The rules: which judgement for which operation";
-    info.synopsis = "show [NAME] | check FILE | explain OP | import FILE";
+    info.synopsis = "show [NAME] | check FILE... | explain OP | import FILE";
     info.description =
-        "show prints a built-in policy, or their names. check reads a policy file and says what is wrong "
-        "with "
-        "it, with line and column. explain says which rule decides on an output of OP and with which "
+        "show prints a built-in policy, or their names. check reads policy files and says what is "
+        "wrong with each, with line and column. explain says which rule decides on an output of OP and with "
+        "which "
         "options. "
         "import turns the standard lists of msprobe into a policy on stdout.";
     info.example = "ulpscope policy explain matmul --dtype bfloat16 --policy my.yaml";
-    info.max_positional = 2;
+    info.max_positional = kMostWords;
     return info;
   }
 
@@ -175,8 +203,9 @@ class PolicyCommand : public Command {
     const std::vector<std::string> actions = {"show", "check", "explain", "import"};
     if (words.empty())
       return Error{Code::usage, "an action is missing, expected show, check, explain or import"};
-    if (words[0] == "show") return show(context);
     if (words[0] == "check") return check(context);
+    if (words.size() > 2) return Error{Code::usage, "unexpected argument '" + printable(words[2]) + "'"};
+    if (words[0] == "show") return show(context);
     if (words[0] == "explain") return explain(context);
     if (words[0] == "import") return import_lists(context);
     return Error{Code::usage, "unknown action '" + printable(words[0]) +

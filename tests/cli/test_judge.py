@@ -125,7 +125,7 @@ class PolicyTest(RunTest):
 
     def test_check_says_what_is_wrong(self):
         good = self.write("good.yaml", "version: 1\nrules:\n  - {api: a, use: ulp}\n")
-        self.assertIn("1 rules of its own", self.check(0, "policy", "check", good).out)
+        self.assertIn("1 rule of its own", self.check(0, "policy", "check", good).out)
         bad = self.write("bad.yaml", "version: 1\nrules:\n  - {api: a, uses: ulp}\n")
         self.assertIn("bad.yaml:3:14: unknown key 'uses' (did you mean 'use'?)", self.check(2, "policy", "check", bad).err)
         self.check(2, "policy", "check", self.path("none.yaml"))
@@ -133,11 +133,22 @@ class PolicyTest(RunTest):
     def test_explain_names_rule_options_and_place(self):
         run = self.check(0, "policy", "explain", "Functional.layer_norm.0.forward", "--dtype", "float16")
         self.assertIn("judgement  benchmark\n", run.out)
-        self.assertIn('options    {"level":"L2"}\n', run.out)
+        self.assertIn('options    {"level":"L2"}, else the defaults that ', run.out)
         self.assertIn("source     preset seed:", run.out)
         run = self.check(0, "policy", "explain", "dropout", "--policy", os.path.join(EXAMPLES, "policies", "ignore_dropout.yaml"))
         self.assertIn("ignored    random by design\n", run.out)
         self.check(2, "policy", "explain", "x", "--dtype", "float17")
+        self.assertEqual(self.check(0, "policy", "explain", "matmul", "--dtype", "bf16").out,
+                         self.check(0, "policy", "explain", "matmul", "--dtype", "bfloat16").out)
+
+    def test_check_reads_every_file_and_names_the_mistake_of_each(self):
+        good = self.write("good.yaml", "version: 1\nignore:\n  - {name: a, why: b}\n")
+        bad = [self.write(f"bad{i}.yaml", f"version: 1\nnonsense{i}: 1\n") for i in range(2)]
+        run = self.check(2, "policy", "check", bad[0], good, bad[1])
+        self.assertIn("good.yaml: 0 rules of its own", run.out)
+        for i in range(2):
+            self.assertRegex(run.err, rf"bad{i}\.yaml:2:1: .*nonsense{i}")
+        self.check(2, "policy", "show", "seed", "msprobe_code")
 
     def test_import_makes_a_policy_that_checks(self):
         lists = self.write("lists.yaml", "AbsoluteThreshStandard: [mul, add]\nThousandthStandard: [conv2d]\n")
