@@ -2,8 +2,13 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "base/text.hpp"
 #include "report/json.hpp"
@@ -27,12 +32,18 @@ CREATE TABLE runs (id INTEGER PRIMARY KEY, schema TEXT, version TEXT, command TE
   pairs INTEGER, pass INTEGER, warning INTEGER, fail INTEGER, skip INTEGER,
   only_target INTEGER, only_golden INTEGER, unreadable INTEGER, diagnostics INTEGER);
 CREATE TABLE ops (id INTEGER PRIMARY KEY, run INTEGER, step INTEGER, rank INTEGER, token INTEGER,
-  op TEXT, golden_op TEXT);
+  op TEXT, golden_op TEXT, module TEXT);
 CREATE TABLE rows (id INTEGER PRIMARY KEY, op INTEGER, tensor TEXT, golden_tensor TEXT, match TEXT,
   dtype TEXT, golden_dtype TEXT, shape TEXT, golden_shape TEXT, value TEXT, golden_value TEXT,
   mode TEXT, judgement TEXT, judged TEXT, cause TEXT, verdict TEXT, absent TEXT,
   unreadable INTEGER, message TEXT);
-CREATE TABLE metrics (row INTEGER, name TEXT, value REAL, PRIMARY KEY (row, name)) WITHOUT ROWID;
+CREATE TABLE edges (consumer INTEGER PRIMARY KEY, producer INTEGER);
+CREATE VIEW tensors AS
+  SELECT rows.id AS row, 'target' AS side, ops.op AS op, tensor, dtype, shape FROM rows JOIN ops ON ops.id = rows.op
+    WHERE shape IS NOT NULL
+  UNION ALL
+  SELECT rows.id, 'golden', ops.golden_op, golden_tensor, golden_dtype, golden_shape FROM rows JOIN ops ON ops.id = rows.op
+    WHERE golden_shape IS NOT NULL;
 CREATE TABLE diagnostics (id INTEGER PRIMARY KEY, run INTEGER, severity TEXT, code TEXT,
   place TEXT, text TEXT);
 CREATE TABLE culprits (id INTEGER PRIMARY KEY, run INTEGER, suspect INTEGER, step INTEGER, rank INTEGER,
@@ -43,9 +54,11 @@ CREATE INDEX ops_by_name ON ops (op);
 CREATE INDEX ops_by_place ON ops (step, rank);
 CREATE INDEX rows_by_op ON rows (op);
 CREATE INDEX rows_by_verdict ON rows (verdict);
-CREATE INDEX metrics_by_name ON metrics (name, value);
+CREATE INDEX edges_by_producer ON edges (producer);
 )";
 constexpr int64_t kRun = 1;
+// SQLite's own limit is 2000 columns a table.
+constexpr size_t kMostMetrics = 1900;
 
 struct DatabaseEnd {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -210,11 +223,50 @@ void insert_row(Insert& insert, int64_t id, int64_t op, const RowView& row) {
       .add();
 }
 
+// The names of metrics as names of columns: SQLite takes any text in quotes, but holds "A" and "a" for one
+// name.
+Result<std::vector<std::string>> metric_columns_of(const std::vector<std::string>& names) {
+  if (names.size() > kMostMetrics)
+    return Error{Code::unsupported, std::to_string(names.size()) + " metrics, expected " +
+                                        std::to_string(kMostMetrics) + " at most for a database"};
+  std::set<std::string> taken = {"row"};
+  std::vector<std::string> columns;
+  for (const std::string& name : names) {
+    std::string quoted = "\"", lower;
+    for (const char c : valid_utf8(name)) {
+      if (c == '"') quoted += c;
+      if (c != '\0') quoted += c;
+      lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    while (!taken.insert(lower).second) {
+      lower += '_';
+      quoted += '_';
+    }
+    columns.push_back(quoted + "\"");
+  }
+  return columns;
+}
+
+// One row a pair and one column a metric: a table of (row, name, value) would be ten times as long as the
+// rows.
+Result<std::string> create_metrics(sqlite3* database, const std::vector<std::string>& names) {
+  ULPSCOPE_ASSIGN(const std::vector<std::string> columns, metric_columns_of(names));
+  std::string create = "CREATE TABLE metrics (row INTEGER PRIMARY KEY",
+              insert = "INSERT INTO metrics VALUES (?";
+  for (const std::string& column : columns) {
+    create += ", " + column;
+    insert += ",?";
+  }
+  ULPSCOPE_TRY(run_script(database, (create + ")").c_str()));
+  return insert + ")";
+}
+
 Status insert_rows(sqlite3* database, const ReportView& report) {
-  Insert ops(database, "INSERT INTO ops VALUES (?,?,?,?,?,?,?)");
+  ULPSCOPE_ASSIGN(const std::string insert_metrics, create_metrics(database, report.head().metric_names));
+  Insert ops(database, "INSERT INTO ops VALUES (?,?,?,?,?,?,?,?)");
+  Insert edges(database, "INSERT INTO edges VALUES (?,?)");
   Insert rows(database, "INSERT INTO rows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-  Insert metrics(database, "INSERT INTO metrics VALUES (?,?,?)");
-  const std::vector<std::string>& names = report.head().metric_names;
+  Insert metrics(database, insert_metrics.c_str());
   RowView row;
   int64_t op_pair = -1, op = 0;
   for (int64_t i = 0; i < report.row_count(); ++i) {
@@ -223,12 +275,22 @@ Status insert_rows(sqlite3* database, const ReportView& report) {
       op_pair = row.op_pair;
       ops.number(++op).number(kRun).number_or_null(row.step).number_or_null(row.rank).number_or_null(
           row.token);
-      ops.text_or_null(row.target.op).text_or_null(row.golden.op).add();
+      ops.text_or_null(row.target.op).text_or_null(row.golden.op).text_or_null(row.module).add();
     }
     insert_row(rows, i + 1, op, row);
-    for (size_t m = 0; m < row.metrics.size(); ++m)
-      if (row.metrics[m]) metrics.number(i + 1).constant(names[m]).metric(*row.metrics[m]).add();
+    if (row.producer >= 0) edges.number(i + 1).number(row.producer + 1).add();
+    if (std::none_of(row.metrics.begin(), row.metrics.end(),
+                     [](const auto& value) { return value.has_value(); }))
+      continue;
+    metrics.number(i + 1);
+    for (const std::optional<double>& value : row.metrics)
+      if (value)
+        metrics.metric(*value);
+      else
+        metrics.null();
+    metrics.add();
   }
+  ULPSCOPE_TRY(edges.status());
   ULPSCOPE_TRY(ops.status());
   ULPSCOPE_TRY(rows.status());
   return metrics.status();

@@ -4,10 +4,12 @@ import base64
 import json
 import os
 import re
+import sqlite3
 import zlib
 
 import runs
 
+PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CULPRIT = {"op": "Torch.matmul.0.forward", "tensor": "output.0", "kind": "compute_fault", "step": 0, "rank": 0,
            "confidence": "certain", "module": None, "stack": [], "evidence": {}, "next": ["look"], "worst": []}
 
@@ -64,6 +66,19 @@ class Report(runs.RunTest):
         self.assertEqual(sorted(os.listdir(self.path("out"))),
                          ["compare_result.csv", "compare_result.json", "compare_result.md", "compare_result.sqlite",
                           "compare_result.xlsx", "junit.xml", "report.html"])
+
+    def test_the_queries_of_the_documentation_run(self):
+        dumps = os.path.join(PROJECT, "examples", "dumps")
+        self.check(1, "compare", os.path.join(dumps, "target"), os.path.join(dumps, "golden"), "--format", "sqlite", "-o", "db",
+                   "--exact-output")
+        with open(os.path.join(PROJECT, "docs", "results.md"), encoding="utf-8") as file:
+            queries = [query for block in re.findall(r"```sql\n(.*?)```", file.read(), re.S)
+                       for query in block.split(";") if query.strip()]
+        self.assertEqual(len(queries), 3)
+        database = sqlite3.connect(self.path("db/compare_result.sqlite"))
+        answers = [database.execute(query).fetchall() for query in queries]
+        database.close()
+        self.assertEqual(answers, [[], [(None, 1)], [("Torch.mul.2.forward", "output.0")]])
 
     def test_nothing_of_the_json_is_lost_on_the_way(self):
         for source, out in (("run", "one"), ("one", "two")):
