@@ -215,7 +215,8 @@ def training_faults(regime, bf16):
 
 
 def training_healthy(regime, equal):
-    values = ("identical",) if equal else ("rounding",)
+    # Rounded to bf16, sums of few terms may come out equal in either order.
+    values = ("identical",) if equal else ("rounding", "identical")
     for seed in range(3):
         yield healthy(regime, f"healthy_training_{seed}", values, seed=seed)
     yield healthy(regime, "healthy_training_mix", values, level="mix")

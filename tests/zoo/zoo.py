@@ -205,7 +205,8 @@ class Decoder:
         self.machine, self.dtype = Machine(run.order, run.dtype), run.dtype
         self.rng = np.random.default_rng(77 + run.seed + rank)
         self.head_dim, self.heads = HIDDEN // HEADS, HEADS // run.tp
-        self.w = {name: Tensor(self.shard(name, a), run.dtype) for name, a in weights_of(run).items()}
+        self.exact = {name: self.shard(name, a) for name, a in weights_of(run).items()}
+        self.w = {name: Tensor(a, run.dtype) for name, a in self.exact.items()}
         angles = np.outer(np.arange(MAX_POSITION) / run.rope_stretch,
                           run.rope_base ** (-np.arange(0, self.head_dim, 2) / self.head_dim))
         angles = np.concatenate([angles, angles], -1)
@@ -246,13 +247,13 @@ class Decoder:
     def linear(self, x, weight, tag):
         w = self.w[weight]
         if self.run.quantised and weight.split(".")[-1] in ("o", "down"):
-            return self.quantised_linear(x, w, weight, tag)
+            return self.quantised_linear(x, self.exact[weight], weight, tag)
         across = w.a if tag in self.run.transposed else w.a.T
         return self.call("Functional", "linear", [x, w], lambda: self.machine.matmul(x.a, across), tag=tag)
 
     def quantised_linear(self, x, w, weight, tag):
-        scale = np.abs(w.a).max(-1) / F32(127)
-        codes = Tensor(np.rint(w.a / scale[:, None]).astype(np.int64), "i8")
+        scale = np.abs(w).max(-1) / F32(127)
+        codes = Tensor(np.rint(w / scale[:, None]).astype(np.int64), "i8")
         scale = Tensor(self.run.scale_edits.get(weight, lambda a: a)(scale), "f32")
         return self.call("NPU", "npu_quant_matmul", [x, codes, scale],
                          lambda: self.machine.matmul(x.a, codes.a.T.astype(F32)) * scale.a, tag=tag)
