@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -14,7 +13,6 @@ constexpr double kMadToDeviation = 1.4826;
 constexpr double kSumRoundoff = 0x1p-24;
 // Members that an op is held against at most: those next to it.
 constexpr size_t kMaxMembers = 32;
-constexpr double kAnyBits = std::numeric_limits<double>::lowest();
 
 // Sorts values in part.
 double median_of(std::vector<double>& values) {
@@ -26,7 +24,7 @@ double median_of(std::vector<double>& values) {
 
 bool measurable(const OpError& op) {
   return op.differing_outputs > 0 && std::isfinite(op.out) && std::isfinite(op.in) && op.out > 0 &&
-         op.roundoff > 0;
+         op.roundoff > 0 && !op.gradients;
 }
 
 const OpRow& op_of(const ResultTable& table, const OpError& op) {
@@ -86,7 +84,8 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
   pool.parallel_for(static_cast<int64_t>(groups.size()), [&](int64_t group, int) {
     const std::vector<size_t>& members = *groups[static_cast<size_t>(group)];
     const OpClass* known = priors.class_of(table.target->text(op_of(table, ops[members.front()]).type));
-    const double usual_bits = known == nullptr ? kAnyBits : known->usual_bits;
+    const double usual_bits =
+        known == nullptr ? priors.ordinary_bits : std::max(known->usual_bits, priors.ordinary_bits);
     std::vector<double> amplifications, room;
     amplifications.reserve(members.size());
     for (const size_t member : members) amplifications.push_back(amplification_bits(ops[member]));

@@ -150,7 +150,7 @@ Culprit describe(const ResultTable& table, const FaultFinder& finder, const Faul
     if (standing.members > 1)
       add(culprit, "group_median_amplification", amplification_of(standing.median, error));
   }
-  culprit.next = next_steps(table, culprit, fault.kind == FaultKind::input_fault, row.mode);
+  culprit.next = next_steps(table, culprit, fault.kind == FaultKind::input_fault && !fault.rewired, row.mode);
   return culprit;
 }
 

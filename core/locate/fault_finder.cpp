@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -104,7 +105,10 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
   for (size_t i = 0; i < ops_.size(); ++i)
     if (const auto [entry, fresh] = class_of_type_.try_emplace(target_op(i).type); fresh)
       entry->second = priors_.class_of(type_of(i));
+  if (std::any_of(ops_.begin(), ops_.end(), [](const OpError& op) { return op.gradients; }))
+    gradient_sources_ = GradientSources(table);
   measure_regime();
+  measure_own_roundings();
   if (noise != nullptr) measure_twin(*noise);
   find_in_order();
 }
@@ -231,6 +235,35 @@ void FaultFinder::measure_regime() {
       static_cast<double>(agreeing) >= priors_.deterministic_share * static_cast<double>(witnesses);
 }
 
+// Sums are mostly kept in a format wider than that of the results: how far a call is off by itself is seen
+// where its inputs agree. A quarter of the calls may be at fault.
+void FaultFinder::measure_own_roundings() {
+  constexpr double kCleanShare = 1.0 / 16;
+  std::map<std::pair<TextId, double>, std::vector<double>> shares;
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    const OpError& op = ops_[i];
+    if (op.statistics || op.inputs == 0 || op.outputs == 0 || op.roundoff == 0 || !std::isfinite(op.out))
+      continue;
+    if (op.in <= kCleanShare * op.roundoff)
+      shares[{target_op(i).type, op.roundoff}].push_back(op.out / (op.roundoff * std::sqrt(op.reduction)));
+  }
+  for (auto& [key, members] : shares) {
+    if (static_cast<double>(members.size()) < priors_.own_rounding_size) continue;
+    const auto upper = members.begin() + static_cast<std::ptrdiff_t>(members.size() * 3 / 4);
+    std::nth_element(members.begin(), upper, members.end());
+    own_roundings_[key] = *upper;
+  }
+}
+
+// The error that an op adds by its formats: at most u * sqrt(K), and at least one rounding.
+double FaultFinder::format_error(size_t op) const {
+  const OpError& error = ops_[op];
+  const double largest = error.roundoff * std::sqrt(error.reduction);
+  const auto seen = own_roundings_.find({target_op(op).type, error.roundoff});
+  if (seen == own_roundings_.end()) return largest;
+  return std::clamp(priors_.own_rounding_factor * seen->second * largest, error.roundoff, largest);
+}
+
 // Golden runs that differ from each other are not deterministic. A target that mostly stays within their
 // noise is one more of them: there a call that leaves it is at fault, however small the difference.
 void FaultFinder::measure_twin(const NoiseFloor& noise) {
@@ -255,13 +288,17 @@ void FaultFinder::find_in_order() {
              std::tie(other.step, other.epoch, other.collective, other.rank, other.op);
     }
   };
+  constexpr int32_t kLast = std::numeric_limits<int32_t>::max();
   std::vector<Place> order;
   order.reserve(table_.target->ops().size());
   for (const StepRank& group : table_.target->groups()) {
     int32_t epoch = 0;
     for (const OpId op : group.ops) {
       const bool collective = table_.target->ops()[op].kind == OpKind::communication;
-      order.push_back({group.step, epoch, collective ? 1 : 0, group.rank, op});
+      // Gradients are complete after the last backward call, wherever their record stands.
+      const int64_t error = error_of_op_[op];
+      const bool gradients = error >= 0 && ops_[static_cast<size_t>(error)].gradients;
+      order.push_back({group.step, gradients ? kLast : epoch, collective ? 1 : 0, group.rank, op});
       epoch += collective ? 1 : 0;
     }
   }

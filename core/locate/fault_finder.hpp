@@ -13,6 +13,7 @@
 #include "base/thread_pool.hpp"
 #include "locate/control_groups.hpp"
 #include "locate/dataflow.hpp"
+#include "locate/gradient_sources.hpp"
 #include "locate/noise_floor.hpp"
 #include "locate/op_error.hpp"
 #include "locate/op_parameters.hpp"
@@ -39,6 +40,7 @@ struct Fault {
   FaultKind kind = FaultKind::compute_fault;
   std::string confidence;  // certain, strong, weak
   std::string reason;      // one sentence with the numbers that decided
+  bool rewired = false;    // the input is the result of another operation than golden's
 };
 
 class FaultFinder {
@@ -80,13 +82,14 @@ class FaultFinder {
   struct Incoming {
     bool inherited = false, tie = false;  // from a culprit, from a tie
     int64_t external_row = -1;            // the first unexplained input that no recorded op produced
-    bool external_certain = false;
+    bool external_certain = false, external_rewired = false;
     int64_t structural_op = -1;   // an op of the target alone that feeds this one
     int64_t structural_row = -1;  // with this input
   };
 
   void measure_regime();
   void measure_twin(const NoiseFloor& noise);
+  void measure_own_roundings();
   bool leaves_noise(size_t op) const;
   bool is_own_rounding(const OpError& op) const;
   std::pair<double, double> unequal_outputs(const OpError& op) const;
@@ -104,12 +107,20 @@ class FaultFinder {
   void look_at_external(size_t op, int64_t row, Incoming& in);
   bool is_declared(int64_t row) const;
   bool producer_state(int64_t row, Incoming& in) const;
+  bool is_rewired(int64_t row) const;
+  std::string producer_name(bool target_side, int64_t row) const;
+  std::string external_reason(const Incoming& in) const;
   bool seen_before(int64_t row) const;
-  bool weight_like(int64_t row) const;
+  bool is_weight(ItemId target_item) const;
   bool argument_explains(size_t op, const Incoming& in) const;
   bool number_differs(int64_t row) const;
   bool parameter_explains(size_t op, const Incoming& in) const;
   bool explained(size_t op) const;
+  double format_error(size_t op) const;
+  bool narrows_alone(size_t op) const;
+  void judge_gradients(size_t op);
+  OpState gradient_state(int64_t row, std::string& confidence) const;
+  void count_flips(size_t op);
   std::string structural_reason(const Incoming& in) const;
   std::string unexplained_reason(size_t op) const;
   void carry_missing_inputs(ThreadPool& pool);
@@ -129,6 +140,9 @@ class FaultFinder {
   void blame(size_t op, int64_t row, FaultKind kind, std::string confidence, std::string reason);
   void set_state(size_t op, OpState state);
   const OpRow& target_op(size_t op) const;
+  const OpRow& target_op_of(int64_t row) const {
+    return table_.target->ops()[table_.target->items()[target_item(row)].op];
+  }
   std::string_view type_of(size_t op) const;
   // What the priors say of its type; null: nothing.
   const OpClass* class_of(size_t op) const { return class_of_type_.at(target_op(op).type); }
@@ -139,6 +153,7 @@ class FaultFinder {
     bool tainted = false, tie = false;  // some earlier op of the rank, in this step or an earlier one
     int32_t tainted_step = -1;          // the last step with such an op
     double noise = 0;                   // largest explained error so far
+    double flips = 0;  // choices among nearly equal values that statistics would not show, at most
   };
 
   const ResultTable& table_;
@@ -149,6 +164,9 @@ class FaultFinder {
   OpRelations relations_;
   OpParameters parameters_;
   std::vector<GroupStanding> standings_;
+  GradientSources gradient_sources_;
+  // By type and roundoff: the usual error of calls with clean inputs, in u * sqrt(K).
+  std::map<std::pair<TextId, double>, double> own_roundings_;
   ContentKeys target_keys_, golden_keys_;
   std::vector<DataFlow> flows_;  // target, golden
   std::vector<int64_t> row_of_target_item_, row_of_golden_item_;

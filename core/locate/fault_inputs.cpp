@@ -8,6 +8,9 @@
 namespace ulpscope {
 namespace {
 
+// Expected choices that fall otherwise by rounding, below which a different index is none of them.
+constexpr double kFewFlips = 1e-3;
+
 bool reads(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
 
 }  // namespace
@@ -40,8 +43,46 @@ FaultFinder::Incoming FaultFinder::look_at_inputs(size_t op) {
 }
 
 void FaultFinder::look_at_input(size_t op, int64_t row, Incoming& in) {
-  if (producer_state(row, in)) return;
+  if (producer_state(row, in) && (in.inherited || in.tie || !is_rewired(row))) return;
   look_at_external(op, row, in);
+}
+
+// Whether the two sides read results of different operations: a difference that comes from an operation is
+// about as large as that of its result.
+bool FaultFinder::is_rewired(int64_t row) const {
+  const RowError& difference = rows_[static_cast<size_t>(row)];
+  if (!difference.magnitude || difference.class_mismatch || difference.shape_mismatch || difference.value)
+    return false;
+  const ItemId producers[] = {flows_[0].producer(target_item(row)), flows_[1].producer(golden_item(row))};
+  int64_t producer_rows[] = {-1, -1};
+  double brought = 0;
+  for (const size_t side : {0, 1}) {
+    if (producers[side] == kNoIndex) continue;
+    producer_rows[side] = (side == 0 ? row_of_target_item_ : row_of_golden_item_)[producers[side]];
+    if (producer_rows[side] < 0) continue;
+    const RowError& error = rows_[static_cast<size_t>(producer_rows[side])];
+    if (target_item(producer_rows[side]) == kNoIndex && side == 1) continue;  // golden's alone
+    if (!error.comparable || !error.magnitude) return false;
+    brought = std::max(brought, error.rel_l2);
+  }
+  if (producer_rows[0] < 0 && producer_rows[1] < 0) return false;
+  return producer_rows[0] != producer_rows[1] && difference.rel_l2 > priors_.rewired_factor * brought;
+}
+
+std::string FaultFinder::producer_name(bool target_side, int64_t row) const {
+  const DumpIndex& index = target_side ? *table_.target : *table_.golden;
+  const ItemId producer =
+      flows_[target_side ? 0 : 1].producer(target_side ? target_item(row) : golden_item(row));
+  if (producer == kNoIndex) return "a value that no recorded operation gave";
+  return "the result of " + std::string(index.text(index.ops()[index.items()[producer].op].name));
+}
+
+std::string FaultFinder::external_reason(const Incoming& in) const {
+  if (in.external_rewired)
+    return "target reads " + producer_name(true, in.external_row) + ", golden " +
+           producer_name(false, in.external_row);
+  return deterministic_ ? "no recorded operation produced this input, and it differs"
+                        : "no recorded operation produced this input, and it differs by more than rounding";
 }
 
 // Whether a recorded op produced the value, on either side, and what its state says of the difference.
@@ -78,14 +119,19 @@ bool FaultFinder::producer_state(int64_t row, Incoming& in) const {
   return linked;
 }
 
-// An op without a partner cannot be judged; it passes on what came into it.
+// An op without a partner cannot be judged; it passes on what came into it. A value that no recorded op gave
+// may come from a culprit through calls that were not recorded.
 void FaultFinder::pass_through(OpId target_op) {
   const OpRow& record = table_.target->ops()[target_op];
   OpState& state = one_sided_states_[target_op];
   for (ItemId item = record.first_item; item < record.first_item + record.item_count; ++item) {
     if (!reads(table_.target->items()[item].role)) continue;
     const ItemId from = flows_[0].producer(item);
-    if (from == kNoIndex) continue;
+    if (from == kNoIndex) {
+      const bool computed = flows_[0].linkable(item) && !is_weight(item);
+      if (computed && ranks_[record.rank].tainted) state = OpState::inherited;
+      continue;
+    }
     const OpId producer = table_.target->items()[from].op;
     const int64_t error = error_of_op_[producer];
     const OpState passed = error < 0 ? one_sided_states_[producer] : states_[static_cast<size_t>(error)];
@@ -102,8 +148,9 @@ bool FaultFinder::seen_before(int64_t row) const {
 }
 
 // Whether an input is a weight, bias or table rather than a value that the run computed.
-bool FaultFinder::weight_like(int64_t row) const {
-  const ItemRow& item = table_.target->items()[target_item(row)];
+bool FaultFinder::is_weight(ItemId target_item) const {
+  const ItemRow& item = table_.target->items()[target_item];
+  if (item.tensor == kNoIndex) return false;
   if (item.role == Role::parameter) return true;
   // Graphs name their weights.
   if (glob_match("*_weight_*", table_.target->text(table_.target->tensors()[item.tensor].link))) return true;
@@ -130,7 +177,7 @@ bool FaultFinder::is_declared(int64_t row) const {
 void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   const RowError& difference = rows_[static_cast<size_t>(row)];
   const RankState& rank = ranks_[target_op(op).rank];
-  const bool weight = weight_like(row);
+  const bool weight = is_weight(target_item(row));
   if (seen_before(row)) {
     in.inherited = true;
     return;
@@ -162,12 +209,14 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   // flips.
   const bool sampled =
       difference.exact_type && rank.noise > 0 && target_op(op).step > table_.target->groups()[0].step;
-  if (!deterministic_ && !weight && (rank.tie || sampled)) {
+  const bool flipped = difference.statistics && difference.exact_type && rank.flips > kFewFlips;
+  if (!deterministic_ && !weight && (rank.tie || sampled || flipped)) {
     in.tie = true;
     return;
   }
   if (in.external_row >= 0) return;
   in.external_row = row;
+  in.external_rewired = is_rewired(row);
   in.external_certain = unbounded || difference.exact_type || deterministic_;
 }
 

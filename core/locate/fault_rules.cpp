@@ -14,10 +14,14 @@ namespace {
 // Operations whose output is memory as it was found: its content says nothing.
 constexpr std::array kUninitialised = {"empty",     "empty_like",        "empty_strided",
                                        "new_empty", "new_empty_strided", "empty_with_format"};
+// Calls of a type of which one may differ from all others.
+constexpr size_t kLeastSiblings = 5;
 // Operations that choose among values: with nearly equal values another index is as right.
 constexpr std::array kChoosing = {
     "*topk*", "*argmax*",  "*argmin*", "*sort*",     "*multinomial*", "*top_k*",  "*sample*", "max",
     "min",    "*nonzero*", "*unique*", "*bincount*", "*one_hot*",     "*gating*", "*router*", "*gate*"};
+// Of these the ones whose result has a shape that the inputs' shapes tell.
+constexpr std::array kFixedShape = {"*topk*", "*argmax*", "*argmin*", "*sort*", "*top_k*", "max", "min"};
 
 template <size_t N>
 bool any_of(const std::array<const char*, N>& globs, std::string_view type) {
@@ -30,6 +34,10 @@ bool any_of(const std::array<const char*, N>& globs, std::string_view type) {
 void FaultFinder::judge(size_t op) {
   const OpError& error = ops_[op];
   if (any_of(kUninitialised, type_of(op))) return;
+  if (error.gradients) {
+    judge_gradients(op);
+    return;
+  }
   const bool differs = error.differing_inputs > 0 || error.differing_outputs > 0 || error.value_mismatch;
   if (!differs) return;
   const Incoming in = look_at_all_ranks(op);
@@ -46,18 +54,33 @@ void FaultFinder::judge(size_t op) {
           "a parameter differs: " + parameter_text(*parameters_.of(op)));
     return;
   }
-  if (deterministic_)
+  if (deterministic_) {
     judge_exact(op, in);
-  else
-    judge_rounding(op, in);
+    return;
+  }
+  judge_rounding(op, in);
+  count_flips(op);
+}
+
+// Statistics of indexes may agree although a choice among nearly equal values fell otherwise: so many
+// elements, each with about the chance of the error that came in.
+void FaultFinder::count_flips(size_t op) {
+  const OpError& error = ops_[op];
+  if (!error.statistics || error.differing_inputs == 0 || !any_of(kChoosing, type_of(op))) return;
+  RankState& rank = ranks_[target_op(op).rank];
+  const OpId id = op_id(op);
+  for (const ItemRow& item : table_.target->items(id))
+    if (item.role == Role::output && item.tensor != kNoIndex)
+      rank.flips += static_cast<double>(table_.target->element_count(item.tensor)) *
+                    std::max({error.in, rank.noise, error.roundoff});
 }
 
 // In a deterministic run whatever differs either came in or starts here.
 void FaultFinder::judge_exact(size_t op, const Incoming& in) {
   const OpError& error = ops_[op];
   if (in.external_row >= 0 && !inner_differs(op)) {
-    blame(op, in.external_row, FaultKind::input_fault, "certain",
-          "no recorded operation produced this input, and it differs");
+    blame(op, in.external_row, FaultKind::input_fault, "certain", external_reason(in));
+    faults_.back().rewired = in.external_rewired;
     return;
   }
   if (in.structural_row >= 0 && !in.inherited && !inner_differs(op)) {
@@ -103,7 +126,8 @@ void FaultFinder::judge_rounding(size_t op, const Incoming& in) {
 bool FaultFinder::judge_incoming(size_t op, const Incoming& in) {
   if (in.external_row >= 0 && !inner_differs(op)) {
     blame(op, in.external_row, FaultKind::input_fault, in.external_certain ? "certain" : "strong",
-          "no recorded operation produced this input, and it differs by more than rounding");
+          external_reason(in));
+    faults_.back().rewired = in.external_rewired;
     return true;
   }
   if (in.structural_row >= 0 && !in.inherited && !in.tie && !inner_differs(op)) {
@@ -133,6 +157,16 @@ void FaultFinder::judge_outputs(size_t op) {
   if (const int64_t untied = untied_row(op); untied >= 0) {
     blame(op, untied, FaultKind::compute_fault, "strong",
           "it chooses another element, whose value differs by more than the inputs do");
+    return;
+  }
+  if (error.out_shape_mismatch && std::isfinite(error.in) && any_of(kFixedShape, type_of(op))) {
+    blame(op, error.worst_output_row, FaultKind::compute_fault, "certain",
+          "the shape of an output differs and the inputs' shapes agree");
+    return;
+  }
+  if (narrows_alone(op)) {
+    blame(op, error.worst_output_row, FaultKind::compute_fault, "strong",
+          "its result has a coarser format than its inputs, unlike golden's and unlike its siblings'");
     return;
   }
   if (is_tie(op)) {
@@ -197,7 +231,7 @@ double FaultFinder::explained_error(size_t op) const {
   const OpError& error = ops_[op];
   const OpClass* known = class_of(op);
   const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
-  const double formats = error.roundoff * std::sqrt(error.reduction);
+  const double formats = format_error(op);
   const double relative = priors_.format_constant * (kappa * error.in + formats);
   if (known == nullptr || known->absolute_kappa == 0 || error.in_absolute == 0) return relative;
   return std::min(relative,
@@ -219,18 +253,17 @@ bool FaultFinder::explained(size_t op) const {
   if (error.out_exact_mismatch && error.roundoff == 0) return false;
   // Statistics cannot tell how an error that came in grows: only a call with clean inputs can be at fault.
   if (error.statistics && error.in > priors_.clean_input * error.roundoff) return true;
-  // Nor do those of a slice follow from those of the whole.
   const OpClass* known = class_of(op);
-  if (error.statistics && known != nullptr && known->selects) return true;
   if (error.statistics && known != nullptr && !known->sensitive) {
-    // Inputs whose statistics agree may still be off by what the run has shown elsewhere.
+    // Inputs whose statistics agree may still be off by what the run has shown elsewhere, and so may a part
+    // of them.
     const auto rank = ranks_.find(target_op(op).rank);
     const double in = std::max(error.in, rank == ranks_.end() ? 0 : rank->second.noise);
     return error.out <= priors_.format_constant * (known->kappa * in + error.roundoff);
   }
   if (inner_says_all(op)) return true;  // what is inside was judged for itself
   if (!(error.out <= explained_error(op))) return false;
-  const double formats = error.roundoff * std::sqrt(error.reduction);
+  const double formats = format_error(op);
   const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
   if (!error.statistics &&
       !(error.out_worst <= priors_.worst_constant * (kappa * std::max(error.in, error.in_worst) + formats)))
@@ -256,6 +289,19 @@ std::string FaultFinder::unexplained_reason(size_t op) const {
   if (error.bias_excess > 1) return "target is a constant factor off golden, which rounding never is";
   return fmt::format("output error {:.2e} from input error {:.2e}, above what the formats allow", error.out,
                      error.in);
+}
+
+// Whether the op rounds to a coarser format than its inputs have while neither golden nor most calls of its
+// type do. Which is the very purpose of a cast.
+bool FaultFinder::narrows_alone(size_t op) const {
+  const OpError& error = ops_[op];
+  if (!error.target_narrows || error.golden_narrows || error.differing_outputs == 0) return false;
+  const OpClass* known = class_of(op);
+  if (known != nullptr && known->selects) return false;
+  size_t narrowing = 0;
+  const auto siblings = relations_.same_type(op);
+  for (const size_t sibling : siblings) narrowing += ops_[sibling].target_narrows ? 1 : 0;
+  return siblings.size() >= kLeastSiblings && narrowing * kLeastSiblings <= siblings.size();
 }
 
 // The first row of indexes of an op that differs and is known to be no tie; -1: none.

@@ -185,6 +185,13 @@ void set_bias_excess(const ResultTable& table, const std::vector<RowError>& rows
   }
 }
 
+// The coarsest floating formats of one side of an op.
+struct Formats {
+  double in = 0, out = 0;  // 0: none seen
+  void add(bool is_in, double roundoff) { (is_in ? in : out) = std::max(is_in ? in : out, roundoff); }
+  bool narrows() const { return in > 0 && out > in; }
+};
+
 // Fills an op whose rows are known.
 void measure_op(const ResultTable& table, const std::vector<RowError>& rows, double bias_constant,
                 OpError& op) {
@@ -192,11 +199,14 @@ void measure_op(const ResultTable& table, const std::vector<RowError>& rows, dou
   const OpPair& pair = table.pairs.ops[op.op_pair];
   op.reduction =
       std::max(reduction_length(*table.golden, pair.golden), reduction_length(*table.target, pair.target));
+  op.gradients = op.row_count > 0;
+  Formats target, golden;
   for (int64_t i = op.first_row; i < op.first_row + op.row_count; ++i) {
     const RowError& error = rows[static_cast<size_t>(i)];
     if (!error.comparable) continue;
     const ItemPair& items = table.rows[static_cast<size_t>(i)].pair;
     const ItemRow& item = table.target->items()[items.target];
+    op.gradients &= item.role == Role::gradient;
     if (error.value) {
       if (!error.identical && is_input(item.role)) {
         op.value_mismatch = true;
@@ -208,11 +218,15 @@ void measure_op(const ResultTable& table, const std::vector<RowError>& rows, dou
     const DType g = table.golden->tensors()[table.golden->items()[items.golden].tensor].dtype;
     op.roundoff = std::max({op.roundoff, roundoff_of(t), roundoff_of(g)});
     op.dtypes_differ |= t != g && roundoff_of(t) > 0 && roundoff_of(g) > 0;
+    target.add(is_input(item.role), roundoff_of(t));
+    golden.add(is_input(item.role), roundoff_of(g));
     if (is_input(item.role))
       add_input(op, error);
     else
       add_output(op, error, i);
   }
+  op.target_narrows = target.narrows();
+  op.golden_narrows = golden.narrows();
   set_bias_excess(table, rows, bias_constant, op);
 }
 

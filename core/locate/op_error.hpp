@@ -77,7 +77,10 @@ struct OpError {
   int64_t value_row = -1;      // the first argument that differs
   double roundoff = 0;         // of the coarsest floating dtype among the rows
   bool dtypes_differ = false;  // of some floating row between the sides
-  double reduction = 1;        // K: how many products or terms one output element sums up
+  bool gradients = false;      // it holds gradients of parameters and nothing else: a record without inputs
+  // Every floating input of the side is finer than its coarsest output.
+  bool target_narrows = false, golden_narrows = false;
+  double reduction = 1;  // K: how many products or terms one output element sums up
 };
 
 // One entry for each op pair that has rows on both sides, in the order of the table.

@@ -59,6 +59,10 @@ Result<Priors> read(const YAML::Node& root) {
                                                      {"deterministic_share", &priors.deterministic_share},
                                                      {"clean_input", &priors.clean_input},
                                                      {"external_constant", &priors.external_constant},
+                                                     {"ordinary_bits", &priors.ordinary_bits},
+                                                     {"own_rounding_size", &priors.own_rounding_size},
+                                                     {"own_rounding_factor", &priors.own_rounding_factor},
+                                                     {"rewired_factor", &priors.rewired_factor},
                                                      {"other_kappa", &priors.other_kappa}};
   if (!root.IsMap()) return Error{Code::usage, place(root.Mark()) + "expected a map"};
   for (const auto& [name, value] : numbers) {

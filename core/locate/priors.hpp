@@ -3,7 +3,6 @@
 // reason.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +15,9 @@ struct OpClass {
   std::string name;
   std::vector<std::string> types;  // globs over the op type, lower case
   double kappa = 1;                // largest healthy growth of an input error
-  // An amplification up to this, in log2, is ordinary whatever the rest of the group does.
-  double usual_bits = std::numeric_limits<double>::lowest();
+  // An amplification up to this, in log2, is ordinary whatever the rest of the group does; ordinary_bits
+  // counts where it is larger.
+  double usual_bits = 0;
   // When not 0: the output's relative error is at most e^(this * absolute input error) - 1.
   double absolute_kappa = 0;
   bool selects =
@@ -32,6 +32,10 @@ struct Priors {
   double worst_constant = 1;       // the same for the worst element
   double outlier_bits = 1;         // least distance of an outlier from its group's median, in log2
   double outlier_deviations = 1;   // the same in robust standard deviations
+  double ordinary_bits = 0;        // an amplification up to this, in log2, is ordinary for every type
+  double own_rounding_size = 1;    // calls with clean inputs that show how far one is off by itself
+  double own_rounding_factor = 1;  // and how much further than they another one may be off
+  double rewired_factor = 1;       // an error above this many times those of its producers is not theirs
   double bias_constant = 1;        // |slope - 1| of an output above this many of its inputs' bias and noise
   double deterministic_share = 1;  // of ops with identical inputs that must have identical outputs
   double clean_input = 1;          // statistics: inputs closer than this many roundoffs are clean

@@ -122,7 +122,8 @@ def healthy(regime, name, verdicts, target=None, golden=None, **both):
 
 
 def healthy_cases(regime, seeds, equal):
-    values = ("identical",) if equal else ("rounding",)
+    # Rounded to bf16, few values may come out equal in either order.
+    values = ("identical",) if equal else ("rounding", "identical")
     for seed in seeds:
         yield healthy(regime, f"healthy_seed{seed}", values, seed=seed)
         if not equal:

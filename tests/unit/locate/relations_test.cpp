@@ -81,6 +81,24 @@ TEST_CASE("localise: what a call without a partner passes on is inherited") {
   CHECK(outcome.table.localisation.culprits[0].op_name == "Torch.matmul.1.forward");
 }
 
+TEST_CASE("localise: a call without a partner may pass on a cache that no recorded call gave") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const bool bad = side == &target;
+    add_witnesses(*side);
+    side->call("Torch.matmul.1.forward", {"a4", "w1"}, bad ? "X5" : "a5");
+    side->at(1, 0);
+    add_witnesses(*side);
+    // The cache holds what step 0 gave, in another layout.
+    side->call(bad ? "Torch.bmm.0.forward" : "Torch.baddbmm.0.forward", {"a4", bad ? "C" : "c"},
+               bad ? "X6" : "a6");
+    side->call("Torch.mul.0.forward", {bad ? "X6" : "a6"}, bad ? "X7" : "a7");
+  }
+  const Outcome outcome = run(target, golden);
+  REQUIRE(outcome.table.localisation.culprits.size() == 1);
+  CHECK(outcome.table.localisation.culprits[0].op_name == "Torch.matmul.1.forward");
+}
+
 TEST_CASE("localise: an output of the step before that comes back as an input is known by its content") {
   Script target, golden;
   for (Script* side : {&target, &golden}) {
