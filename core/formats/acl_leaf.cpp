@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "formats/acl_types.hpp"
 
@@ -56,20 +57,16 @@ class LeafReader {
         hashed_ = std::move(map->names);
       }
     }
-    std::error_code error;
     std::vector<std::string> names;
-    for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-         entry.increment(error)) {
-      const std::string name = entry->path().filename().string();
-      if (!tree_.file.empty() && name != tree_.file) continue;
-      std::error_code ignored;
-      const fs::file_type type = entry->symlink_status(ignored).type();
-      if (type == fs::file_type::regular)
-        names.push_back(name);
+    ULPSCOPE_TRY(for_each_entry(folder, [&](std::string_view entry, EntryKind kind) {
+      std::string name(entry);
+      if (!tree_.file.empty() && name != tree_.file) return true;
+      if (kind == EntryKind::file)
+        names.push_back(std::move(name));
       else if (parse_acl_name(name) || hashed_.contains(name))
         diagnose_(ULPSCOPE_E_FORMAT, relative(printable(name)), "not a regular file: left out");
-    }
-    if (error) return Error{Code::io, folder + ": " + error.message()};
+      return true;
+    }));
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) take_name(name);
     return {};

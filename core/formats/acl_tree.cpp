@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "formats/acl_names.hpp"
 #include "formats/json_tape.hpp"
@@ -71,11 +72,6 @@ AclLeaf make_leaf(const fs::path& root, const std::string& relative) {
   return leaf;
 }
 
-bool is_regular(const fs::directory_entry& entry) {
-  std::error_code ignored;
-  return entry.symlink_status(ignored).type() == fs::file_type::regular;
-}
-
 bool has_graph(const std::string& path) {
   const auto file = File::open(path);
   if (!file.ok()) return false;
@@ -92,11 +88,12 @@ bool has_graph(const std::string& path) {
 
 std::vector<std::string> graph_files(const fs::path& folder) {
   std::vector<std::string> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error))
-    if (entry->path().extension() == ".json" && is_regular(*entry) && has_graph(entry->path().string()))
-      found.push_back(entry->path().string());
+  // A folder that cannot be listed holds none.
+  (void)for_each_entry(folder.string(), [&](std::string_view name, EntryKind kind) {
+    const std::string path = (folder / name).string();
+    if (kind == EntryKind::file && name.ends_with(".json") && has_graph(path)) found.push_back(path);
+    return true;
+  });
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -104,17 +101,16 @@ std::vector<std::string> graph_files(const fs::path& folder) {
 }  // namespace
 
 bool is_acl_leaf(const std::string& folder) {
-  std::error_code error;
-  bool mapping = false, hash = false;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!is_regular(*entry)) continue;
-    if (parse_acl_name(name)) return true;
+  bool named = false, mapping = false, hash = false;
+  // A folder that cannot be listed is none.
+  (void)for_each_entry(folder, [&](std::string_view name, EntryKind kind) {
+    if (kind != EntryKind::file) return true;
+    named = parse_acl_name(name).has_value();
     mapping |= name == "mapping.csv";
     hash |= is_acl_hash(name);
-  }
-  return mapping && hash;
+    return !named;
+  });
+  return named || (mapping && hash);
 }
 
 Result<AclTree> find_acl_tree(const std::string& path) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "formats/atb_names.hpp"
 #include "formats/atb_statistics.hpp"
@@ -28,13 +29,10 @@ bool is_folder(const std::string& path) {
 // Names of the folders in a folder, sorted; none when it cannot be listed. Links are not entered.
 std::vector<std::string> folders_in(const std::string& path) {
   std::vector<std::string> names;
-  std::error_code error;
-  fs::directory_iterator entry(path, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_directory(ignored) && !entry->is_symlink(ignored))
-      names.push_back(entry->path().filename());
-  }
+  (void)for_each_entry(path, [&](std::string_view name, EntryKind kind) {
+    if (kind == EntryKind::folder) names.emplace_back(name);
+    return true;
+  });
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -1,14 +1,9 @@
 #include "formats/atb_tree.hpp"
 
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <memory>
 #include <utility>
 
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "formats/atb_names.hpp"
 
@@ -24,31 +19,14 @@ struct Entry {
   bool is_folder = false, is_file = false, is_link = false;
 };
 
-void set_kind(const std::string& folder, unsigned char type, Entry& entry) {
-  if (type == DT_UNKNOWN) {
-    struct stat info = {};
-    if (::lstat((folder + "/" + entry.name).c_str(), &info) != 0) return;
-    type = S_ISDIR(info.st_mode)   ? DT_DIR
-           : S_ISREG(info.st_mode) ? DT_REG
-           : S_ISLNK(info.st_mode) ? DT_LNK
-                                   : DT_FIFO;
-  }
-  entry.is_folder = type == DT_DIR;
-  entry.is_file = type == DT_REG;
-  entry.is_link = type == DT_LNK;
-}
-
 // The entries of a folder, in order of names.
 Result<std::vector<Entry>> list(const std::string& folder) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), &::closedir);
-  if (stream == nullptr) return Error{Code::io, folder + ": " + std::strerror(errno)};
   std::vector<Entry> entries;
-  while (const dirent* found = ::readdir(stream.get())) {
-    Entry entry{found->d_name};
-    if (entry.name == "." || entry.name == "..") continue;
-    set_kind(folder, found->d_type, entry);
-    entries.push_back(std::move(entry));
-  }
+  ULPSCOPE_TRY(for_each_entry(folder, [&](std::string_view name, EntryKind kind) {
+    entries.push_back(
+        {std::string(name), kind == EntryKind::folder, kind == EntryKind::file, kind == EntryKind::link});
+    return true;
+  }));
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return entries;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/folder.hpp"
 #include "base/text.hpp"
 
 namespace ulpscope {
@@ -222,14 +223,15 @@ Result<FrameworkOptions> parse_framework_options(std::string_view json,
 }
 
 Result<std::vector<std::string>> list_folder(const std::string& path, bool folders) {
-  std::error_code error;
   std::vector<std::string> names;
-  fs::directory_iterator entry(path, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+  ULPSCOPE_TRY(for_each_entry(path, [&](std::string_view name, EntryKind kind) {
     std::error_code ignored;
-    if (entry->is_directory(ignored) == folders) names.push_back(entry->path().filename().string());
-  }
-  if (error) return Error{Code::io, path + ": " + error.message()};
+    const bool is_folder =
+        kind == EntryKind::folder ||
+        (kind == EntryKind::link && fs::is_directory(path + "/" + std::string(name), ignored));
+    if (is_folder == folders) names.emplace_back(name);
+    return true;
+  }));
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -174,9 +174,9 @@ class TensorFiles final : public ulpscope::Source {
 
   // What mapping.csv of a folder calls the files in it.
   void read_names(ulpscope::RecordSink& sink, const std::vector<std::string>& files) {
-    std::set<fs::path> folders;
-    for (const std::string& file : files) folders.insert(fs::path(file).parent_path());
-    for (const fs::path& folder : folders) {
+    std::set<std::string_view> names;
+    for (const std::string_view file : files) names.insert(file.substr(0, file.rfind('/') + 1));
+    for (const fs::path folder : names) {
       const std::string list = (folder / kMapping).string();
       std::error_code error;
       if (!fs::is_regular_file(fs::path(path_) / list, error)) continue;

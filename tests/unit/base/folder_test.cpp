@@ -1,0 +1,48 @@
+#include "base/folder.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <map>
+
+#include "temp_folder.hpp"
+
+namespace ulpscope {
+namespace {
+
+TEST_CASE("folder: every entry is told with what it is, links not followed") {
+  const test::TempFolder folder;
+  folder.write("file.npy", "x");
+  folder.write(".hidden", "");
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::create_directory_symlink("sub", folder / "to_folder");
+  std::filesystem::create_symlink("nowhere", folder / "to_nothing");
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  std::map<std::string, EntryKind> found;
+  const Status listed = for_each_entry(folder / "", [&](std::string_view name, EntryKind kind) {
+    return found.emplace(std::string(name), kind).second;
+  });
+  CHECK(listed.ok());
+  const std::map<std::string, EntryKind> expected = {
+      {"file.npy", EntryKind::file},  {".hidden", EntryKind::file},    {"sub", EntryKind::folder},
+      {"to_folder", EntryKind::link}, {"to_nothing", EntryKind::link}, {"pipe", EntryKind::other}};
+  CHECK(found == expected);
+}
+
+TEST_CASE("folder: listing ends where the caller has seen enough, and says why it cannot begin") {
+  const test::TempFolder folder;
+  for (const char* name : {"a", "b", "c"}) folder.write(name, "");
+  int calls = 0;
+  CHECK(for_each_entry(folder / "", [&](std::string_view, EntryKind) { return ++calls < 2; }).ok());
+  CHECK(calls == 2);
+  const auto never = [](std::string_view, EntryKind) { return true; };
+  const Status missing = for_each_entry(folder / "none", never);
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.error().code == Code::io);
+  CHECK(missing.error().message == (folder / "none") + ": No such file or directory");
+  CHECK_FALSE(for_each_entry(folder / "a", never).ok());
+}
+
+}  // namespace
+}  // namespace ulpscope
