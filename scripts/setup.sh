@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build libboost-dev libboost-program-options-dev libyaml-cpp-dev nlohmann-json3-dev rapidjson-dev
   libeigen3-dev libhwy-dev libfmt-dev libspdlog-dev libxlsxwriter-dev libsqlite3-dev libxxhash-dev libdeflate-dev
-  zlib1g-dev doctest-dev python3)
+  zlib1g-dev libssl-dev doctest-dev python3)
 if [ "${1:-}" = --ci ]; then packages+=(clang clang-format clang-tidy ccache chromium git); fi
 
 missing=()

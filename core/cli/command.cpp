@@ -27,6 +27,8 @@ std::string_view to_text(CommandGroup group) {
       return "look into a dump";
     case CommandGroup::results:
       return "work with results";
+    case CommandGroup::incident:
+      return "from a wrong answer to a dump";
     case CommandGroup::extend:
       break;
   }

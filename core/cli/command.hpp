@@ -27,7 +27,7 @@ enum class ExitCode : int {
 ExitCode exit_code(Code code);
 
 // Where a command stands in the help of the program.
-enum class CommandGroup { compare, look, results, extend };
+enum class CommandGroup { compare, look, results, incident, extend };
 std::string_view to_text(CommandGroup group);
 
 struct CommandInfo {

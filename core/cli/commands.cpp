@@ -14,6 +14,7 @@ CommandList make_commands() {
   commands.push_back(make_merge_command());
   commands.push_back(make_policy_command());
   commands.push_back(make_report_command());
+  commands.push_back(make_config_check_command());
   commands.push_back(make_plugins_command());
   commands.push_back(make_version_command());
   return commands;

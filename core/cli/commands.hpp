@@ -19,6 +19,7 @@ std::unique_ptr<Command> make_overflow_command();
 std::unique_ptr<Command> make_merge_command();
 std::unique_ptr<Command> make_policy_command();
 std::unique_ptr<Command> make_report_command();
+std::unique_ptr<Command> make_config_check_command();
 std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_version_command();
 

@@ -57,8 +57,8 @@ std::string program_help(const CommandList& commands) {
   std::string out =
       "ulpscope finds the operation at fault between two dumps of one model\n\n"
       "usage: ulpscope COMMAND [OPTIONS] ...\n";
-  for (const CommandGroup group :
-       {CommandGroup::compare, CommandGroup::look, CommandGroup::results, CommandGroup::extend}) {
+  for (const CommandGroup group : {CommandGroup::compare, CommandGroup::look, CommandGroup::results,
+                                   CommandGroup::incident, CommandGroup::extend}) {
     std::string lines;
     for (const auto& command : commands) {
       const CommandInfo info = command->info();
