@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace ulpscope {
@@ -31,13 +33,21 @@ const OpRow& op_of(const ResultTable& table, const OpError& op) {
   return table.target->ops()[table.pairs.ops[op.op_pair].target];
 }
 
+// What the class of a group says of amplifications, in log2: ordinary up to the first; where the second is
+// finite an outlier is what is so far above the median.
+struct Bounds {
+  double usual_bits = 0, distant_bits = std::numeric_limits<double>::infinity();
+};
+
 // An op against the others of its group, without those behind it in its own step and rank: were it at fault,
-// they would carry its error. group: the amplifications of its members. bits: room that is used again.
+// they would carry its error. (A group with a limit of its own has few members, and needs those too.) group:
+// the amplifications of its members. bits: room that is used again.
 GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_end, bool statistics,
-                    double usual_bits, const Priors& priors, std::vector<double>& bits) {
+                    const Bounds& bounds, const Priors& priors, std::vector<double>& bits) {
   bits.clear();
   for (size_t m = self > kMaxMembers ? self - kMaxMembers : 0; m < self; ++m) bits.push_back(group[m]);
-  for (size_t m = block_end; m < group.size() && m < block_end + kMaxMembers; ++m) bits.push_back(group[m]);
+  const size_t next = std::isfinite(bounds.distant_bits) ? self + 1 : block_end;
+  for (size_t m = next; m < group.size() && m < next + kMaxMembers; ++m) bits.push_back(group[m]);
   GroupStanding standing;
   standing.bits = group[self];
   standing.members = static_cast<int64_t>(bits.size());
@@ -46,11 +56,14 @@ GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_
   for (double& b : bits) b = std::fabs(b - standing.median);
   standing.deviation = kMadToDeviation * median_of(bits);
   const auto size = static_cast<int>(bits.size());
+  standing.known = size >= priors.small_group_size;
   const double usual_least = statistics ? priors.statistics_bits : priors.outlier_bits;
   const double least = size >= priors.group_size ? usual_least : priors.small_group_bits;
-  const double limit = standing.median + std::max(least, priors.outlier_deviations * standing.deviation);
-  standing.known = size >= priors.small_group_size;
-  standing.excess = standing.bits - std::max(limit, usual_bits);
+  double distance = std::max(least, priors.outlier_deviations * standing.deviation);
+  if (standing.known && std::isfinite(bounds.distant_bits))
+    distance = std::max(bounds.distant_bits, usual_least);
+  const double limit = standing.median + distance;
+  standing.excess = standing.bits - std::max(limit, bounds.usual_bits);
   standing.suspicious = standing.known && standing.bits - standing.median > (limit - standing.median) / 2;
   return standing;
 }
@@ -66,12 +79,17 @@ double amplification_of(double bits, const OpError& op) { return std::exp2(bits)
 
 std::vector<GroupStanding> control_groups(const ResultTable& table, const std::vector<OpError>& ops,
                                           const Priors& priors, ThreadPool& pool) {
-  using Key = std::pair<TextId, double>;  // op type, and its coarsest roundoff
+  // Op type, or class where that is one group; and the coarsest roundoff.
+  using Key = std::tuple<TextId, const OpClass*, double>;
   std::map<Key, std::vector<size_t>> by_key;
+  std::map<TextId, const OpClass*> classes;
   for (size_t i = 0; i < ops.size(); ++i) {
     if (!measurable(ops[i])) continue;
-    const OpId op = table.pairs.ops[ops[i].op_pair].target;
-    by_key[{table.target->ops()[op].type, ops[i].roundoff}].push_back(i);
+    const TextId type = op_of(table, ops[i]).type;
+    const auto [found, fresh] = classes.try_emplace(type, nullptr);
+    if (fresh) found->second = priors.class_of(table.target->text(type));
+    const bool pooled = found->second != nullptr && std::isfinite(found->second->distant_bits);
+    by_key[{pooled ? 0 : type, pooled ? found->second : nullptr, ops[i].roundoff}].push_back(i);
   }
   std::vector<const std::vector<size_t>*> groups;
   groups.reserve(by_key.size());
@@ -83,9 +101,10 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
   };
   pool.parallel_for(static_cast<int64_t>(groups.size()), [&](int64_t group, int) {
     const std::vector<size_t>& members = *groups[static_cast<size_t>(group)];
-    const OpClass* known = priors.class_of(table.target->text(op_of(table, ops[members.front()]).type));
-    const double usual_bits =
-        known == nullptr ? priors.ordinary_bits : std::max(known->usual_bits, priors.ordinary_bits);
+    const OpClass* known = classes.at(op_of(table, ops[members.front()]).type);
+    Bounds bounds;
+    bounds.usual_bits = priors.ordinary_bits;
+    if (known != nullptr) bounds = {std::max(known->usual_bits, priors.ordinary_bits), known->distant_bits};
     std::vector<double> amplifications, room;
     amplifications.reserve(members.size());
     for (const size_t member : members) amplifications.push_back(amplification_bits(ops[member]));
@@ -94,7 +113,7 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
       while (block_end < members.size() && (block_end <= m || same_block(members[m], members[block_end])))
         ++block_end;
       standings[members[m]] =
-          stand(amplifications, m, block_end, ops[members[m]].statistics, usual_bits, priors, room);
+          stand(amplifications, m, block_end, ops[members[m]].statistics, bounds, priors, room);
     }
   });
   return standings;

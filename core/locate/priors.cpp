@@ -33,7 +33,8 @@ Result<std::vector<OpClass>> read_classes(const YAML::Node& list) {
     for (const YAML::Node& type : node["types"]) entry.types.push_back(type.as<std::string>());
     ULPSCOPE_ASSIGN(entry.kappa, positive(node["kappa"], "kappa"));
     for (const auto& [key, value] :
-         {std::pair("usual_bits", &entry.usual_bits), std::pair("absolute_kappa", &entry.absolute_kappa)}) {
+         {std::pair("usual_bits", &entry.usual_bits), std::pair("absolute_kappa", &entry.absolute_kappa),
+          std::pair("distant_bits", &entry.distant_bits)}) {
       if (!node[key]) continue;
       ULPSCOPE_ASSIGN(*value, positive(node[key], key));
     }

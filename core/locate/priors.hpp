@@ -3,6 +3,7 @@
 // reason.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ struct OpClass {
   double absolute_kappa = 0;
   bool selects =
       false;  // the result holds some of the input's elements: its statistics do not follow from theirs
+  // Not infinite: all types of the class are one control group, whose outliers are as far above its median,
+  // in log2, whatever the scatter.
+  double distant_bits = std::numeric_limits<double>::infinity();
   bool sensitive = true;  // the result depends on how it is computed (order of sums, approximations)
 };
 
