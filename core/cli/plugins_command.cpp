@@ -3,6 +3,8 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/plugins_check.hpp"
+#include "cli/plugins_new.hpp"
 #include "cli/table.hpp"
 
 namespace ulpscope {
@@ -132,29 +134,42 @@ class PluginsCommand : public Command {
     info.name = "plugins";
     info.group = CommandGroup::extend;
     info.summary = "Lists and describes sources, judgements and executors";
-    info.synopsis = "list | show NAME | path";
+    info.synopsis = "list | show NAME | path | check FILE | new KIND NAME";
     info.description =
         "list prints every component with its version and file, and the files that were refused with the "
-        "reason. show "
-        "prints the options and metrics of a plugin or component. path prints the folders that are searched, "
-        "in order.";
-    info.example = "ulpscope plugins show torch_api";
-    info.max_positional = 2;
+        "reason. show prints the options and metrics of a plugin or component. path prints the folders that "
+        "are searched, in order. check asks a plugin all that the host relies on, each question in a process "
+        "of its own; exit code 1: it found an error. new writes a folder with a plugin of KIND source, "
+        "judgement or executor that builds and passes check as it is.";
+    info.example = "ulpscope plugins check build/my_framework.plugin.so --dump samples/small";
+    info.max_positional = 3;
     return info;
+  }
+
+  std::vector<OptionSpec> options() const override {
+    std::vector<OptionSpec> specs = plugins_check_options();
+    specs.push_back(
+        {"output_path", {"o"}, OptionKind::value, "DIR", "new: where to make the folder (default: here)"});
+    return specs;
   }
 
   Result<ExitCode> run(Context& context) override {
     const auto& words = context.options().positional();
     const std::string action = words.empty() ? "list" : words[0];
     if (action == "show") {
+      if (words.size() > 2) return Error{Code::usage, "unexpected argument '" + printable(words[2]) + "'"};
       ULPSCOPE_ASSIGN(const std::string name, context.options().required(1, "NAME"));
       return show_plugin(context, name);
     }
+    if (action == "new") return new_plugin_action(context);
+    if (words.size() > 2) return Error{Code::usage, "unexpected argument '" + printable(words[2]) + "'"};
+    if (action == "check") return check_plugin_action(context);
     if (words.size() > 1) return Error{Code::usage, "unexpected argument '" + printable(words[1]) + "'"};
     if (action == "list") return list_plugins(context);
     if (action == "path") return print_search_path(context);
-    return Error{Code::usage, "unknown action '" + printable(action) + "', expected list, show or path" +
-                                  suggestion(action, {"list", "show", "path"})};
+    return Error{Code::usage, "unknown action '" + printable(action) +
+                                  "', expected list, show, path, check or new" +
+                                  suggestion(action, {"list", "show", "path", "check", "new"})};
   }
 };
 

@@ -19,7 +19,6 @@ namespace ulpscope {
 namespace {
 
 constexpr const char* kMarkerSection = "ulpscope_plugin";
-constexpr const char* kEntrySymbol = "ulpscope_plugin_entry";
 
 Error not_loadable() { return {Code::format, "not a loadable library"}; }
 
@@ -97,7 +96,7 @@ Result<ulpscope_plugin_entry_fn> load_library(const std::string& path) {
         path, static_cast<type>(boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local));
     // Kept before anything of it is called: its constructors have run already.
     keep(library);
-    return &library.get<const ulpscope_plugin*(void)>(kEntrySymbol);
+    return &library.get<const ulpscope_plugin*(void)>(kPluginEntry);
   } catch (const std::exception& e) {
     return Error{Code::format, loader_text(e.what(), path)};
   }

@@ -6,6 +6,7 @@
 #include <ulpscope/abi.h>
 
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -18,6 +19,13 @@ Status check_marker(const std::string& path);
 // Checks the marker, loads the file and finds its entry. format with the loader's words when it cannot be
 // loaded or has no entry. Trust in the file is the caller's question (trust.hpp). Any thread.
 Result<ulpscope_plugin_entry_fn> load_library(const std::string& path);
+
+// The one symbol that a plugin exports.
+constexpr const char* kPluginEntry = "ulpscope_plugin_entry";
+
+// The names that the file exports, sorted. format: it is no loadable library. Runs no code of the file. Any
+// thread.
+Result<std::vector<std::string>> exported_symbols(const std::string& path);
 
 // The folder in which the running program lies. io when the system does not say. Any thread.
 Result<std::string> program_folder();

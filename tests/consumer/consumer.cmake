@@ -59,6 +59,22 @@ foreach(compiler IN LISTS compilers)
 endforeach()
 
 list(GET compilers 0 compiler)
+# What `plugins new` makes builds and passes the conformance kit as it is.
+foreach(kind source judgement executor)
+  set(folder ${WORK}/new/my_${kind})
+  run(${PROGRAM} plugins new ${kind} my_${kind} -o ${WORK}/new)
+  run(${CMAKE_COMMAND} -S ${folder} -B ${folder}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    -DULPSCOPE=${PROGRAM} -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_BUILD_TYPE=Release
+    "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror")
+  run(${CMAKE_COMMAND} --build ${folder}/build)
+  execute_process(COMMAND ${CTEST} --test-dir ${folder}/build --output-on-failure RESULT_VARIABLE failed OUTPUT_VARIABLE output)
+  if(failed OR NOT output MATCHES "100% tests passed, 0 tests failed out of 1")
+    message(FATAL_ERROR "plugins new ${kind}\n${output}")
+  endif()
+endforeach()
+run(${PROGRAM} compare ${WORK}/new/my_source/sample ${WORK}/new/my_source/sample --plugin-path ${WORK}/new/my_source/build
+  -o ${WORK}/new/out)
+
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${TESTS}/needs_next_major -B ${WORK}/needs_next_major -G ${GENERATOR}
   -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${compiler} RESULT_VARIABLE failed ERROR_VARIABLE output OUTPUT_QUIET)
 if(NOT failed)

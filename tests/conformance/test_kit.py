@@ -1,0 +1,107 @@
+"""plugins check: each planted fault is found by its check, and nothing else is; plugins new: what it makes is sound."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, MODULES = sys.argv[1:3]
+
+# Kind and fault of a bad plugin, the check that must find it, and words of the finding.
+FAULTS = {
+    "source_loud": ("library.quiet", "prints while it is loaded"),
+    "source_thread": ("library.quiet", "starts 1 thread(s) while it is loaded"),
+    "source_exit": ("source.probe_foreign", "the check ended the process with exit code 3"),
+    "source_greedy": ("source.probe_foreign", "probe of a text file scored 50, expected 0"),
+    "source_slow": ("source.probe_foreign", "expected 50 at most"),
+    "source_crash": ("source.open_foreign", "the check crashed (SIGABRT)"),
+    "source_silent": ("source.open_foreign", "open of random bytes gave no error, and its scan no diagnosis"),
+    "source_unstable": ("source.scan_twice", "two scans of the sample differ, first at record 0"),
+    "source_order": ("source.records", "a tensor of op 1 came before the op"),
+    "source_parent": ("source.records", "op 'call' has parent 9"),
+    "source_escape": ("source.ranges", "path leaves the dump"),
+    "source_range": ("source.ranges", "bytes 32 to 96 of data, which has 64"),
+    "source_size": ("source.ranges", "64 bytes of data, expected 80 by shape and element type"),
+    "source_deaf": ("source.sink_fails", "the sink refused record 2"),
+    "source_cancel": ("source.cancel", "after it was cancelled"),
+    "source_stream": ("source.streams", "reading 7 bytes at a time gives other data"),
+    "source_damage": ("source.damage", "data, cut to 0 bytes: crashed (SIGABRT)"),
+    "judgement_crash": ("judgement.edges", "the check crashed (SIGABRT)"),
+    "judgement_chunks": ("judgement.chunks", "in chunks of 1024"),
+    "judgement_merge": ("judgement.merge", "when two parts are merged"),
+    "judgement_equal": ("judgement.equal", "equal sides do not pass"),
+    "judgement_missing": ("judgement.missing", "every metric unavailable, and it passes"),
+    "judgement_nan": ("judgement.missing", "every metric NaN, and it passes"),
+    "judgement_options": ("judgement.options", 'takes the options {"there_is_no_such_option": 1}'),
+    "judgement_twice": ("judgement.twice", "judges the same numbers in two ways"),
+    "executor_unknown": ("executor.unknown_op", "says that it supports an operation that does not exist"),
+    "executor_crash": ("executor.wrong_inputs", "the check crashed (SIGABRT)"),
+    "executor_inputs": ("executor.inputs_unchanged", "abs changes its inputs"),
+    "executor_twice": ("executor.run_twice", "abs gives other numbers the second time"),
+}
+
+
+class Kit(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.sample = os.path.join(self.folder, "sample")
+        os.mkdir(self.sample)
+        for name, content in (("bad_source", b""), ("data", bytes(range(64)))):
+            with open(os.path.join(self.sample, name), "wb") as file:
+                file.write(content)
+
+    def run_program(self, *words, fault="none"):
+        environment = dict(os.environ, ULPSCOPE_TEST_FAULT=fault)
+        return subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=300, universal_newlines=True, env=environment)
+
+    @staticmethod
+    def module(kind):
+        return os.path.join(MODULES, f"bad_{kind}.plugin.so")
+
+    def check(self, name, *words):
+        kind, fault = name.split("_")
+        sample = ["--dump", self.sample] if kind == "source" else []
+        run = self.run_program("plugins", "check", self.module(kind), "--json", *sample, *words, fault=fault)
+        self.assertIn(run.returncode, (0, 1), run.stderr)
+        result = json.loads(run.stdout)
+        findings = [(check["id"], finding["level"], finding["text"]) for check in result["checks"]
+                    for finding in check["findings"]]
+        self.assertEqual(run.returncode, 1 if result["errors"] else 0)
+        return findings
+
+    def test_each_planted_fault_is_found_by_its_check(self):
+        for name, (check, words) in FAULTS.items():
+            with self.subTest(name):
+                findings = self.check(name, "--only", check)
+                self.assertTrue(any(words in text for _, _, text in findings), findings)
+
+    def test_a_sound_plugin_has_no_finding(self):
+        for name in ("source_none", "judgement_none", "executor_none"):
+            with self.subTest(name):
+                # A loaded machine may be slow, which is a warning.
+                self.assertEqual([f for f in self.check(name) if f[1] == "error"], [])
+
+    def test_what_is_no_plugin_gets_the_checks_that_say_why(self):
+        with open(os.path.join(self.folder, "text.plugin.so"), "w") as file:
+            file.write("no library")
+        run = self.run_program("plugins", "check", file.name)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("not a loadable library", run.stdout)
+        self.assertNotIn("source.", run.stdout)
+
+    def test_wrong_words(self):
+        self.assertEqual(self.run_program("plugins", "check").returncode, 2)
+        self.assertEqual(self.run_program("plugins", "check", "there_is_none").returncode, 2)
+        run = self.run_program("plugins", "check", self.module("source"), "--only", "source.scan")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("there is no check 'source.scan'", run.stderr)
+        self.assertIn("source.scan_twice", self.run_program("plugins", "check", "--list").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
