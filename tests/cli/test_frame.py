@@ -122,7 +122,7 @@ class Plugins(runs.RunTest):
         self.assertIn("argument NAME is missing", self.check(2, "plugins", "show").err)
 
     def test_an_unknown_action_is_a_usage_error(self):
-        self.assertIn("expected list, show or path (did you mean 'path'?)", self.check(2, "plugins", "paht").err)
+        self.assertIn("expected list, show, path, check or new (did you mean 'path'?)", self.check(2, "plugins", "paht").err)
 
     def test_path_prints_the_search_order(self):
         run = self.check(0, "plugins", "path", "--plugin-path", self.folder)
