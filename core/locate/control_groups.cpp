@@ -24,6 +24,19 @@ double median_of(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
+// The value that a tenth of the others exceed. Sorts values in part.
+double upper_tenth_of(std::vector<double>& values) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() * 9 / 10);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+// log2(1 + amplification) of factor times the amplification that bits stand for, and of factor / 4 at least.
+double beyond(double bits, double factor) {
+  constexpr double kLeastAmplification = 0.25;
+  return std::log2(1 + factor * std::max(std::exp2(bits) - 1, kLeastAmplification));
+}
+
 bool measurable(const OpError& op) {
   return op.differing_outputs > 0 && std::isfinite(op.out) && std::isfinite(op.in) && op.out > 0 &&
          op.roundoff > 0 && !op.gradients;
@@ -53,13 +66,18 @@ GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_
   standing.members = static_cast<int64_t>(bits.size());
   if (bits.empty()) return standing;
   standing.median = median_of(bits);
+  const double large = std::max(upper_tenth_of(bits), 0.0);
   for (double& b : bits) b = std::fabs(b - standing.median);
   standing.deviation = kMadToDeviation * median_of(bits);
   const auto size = static_cast<int>(bits.size());
   standing.known = size >= priors.small_group_size;
   const double usual_least = statistics ? priors.statistics_bits : priors.outlier_bits;
   const double least = size >= priors.group_size ? usual_least : priors.small_group_bits;
-  double distance = std::max(least, priors.outlier_deviations * standing.deviation);
+  double scatter = priors.outlier_deviations * standing.deviation;
+  // The deviation of small amplifications says little of large ones where bits count from 1.
+  if (statistics && size >= priors.group_size)
+    scatter = std::min(scatter, beyond(large, priors.statistics_factor) - standing.median);
+  double distance = std::max(least, scatter);
   if (standing.known && std::isfinite(bounds.distant_bits))
     distance = std::max(bounds.distant_bits, usual_least);
   const double limit = standing.median + distance;
@@ -71,7 +89,8 @@ GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_
 }  // namespace
 
 double amplification_bits(const OpError& op) {
-  const double amplification = op.out / (op.in + op.roundoff + kSumRoundoff * std::sqrt(op.reduction));
+  const double amplification =
+      op.out / (std::max(op.in, op.saved) + op.roundoff + kSumRoundoff * std::sqrt(op.reduction));
   return std::log2(op.statistics ? 1 + amplification : amplification);
 }
 

@@ -16,6 +16,7 @@ constexpr int64_t kLeastWitnesses = 3;
 constexpr double kTwinShare = 0.8;
 // Agreeing calls of a type that outweigh one that is off by its own roundings.
 constexpr int64_t kAgreeingForOne = 9;
+constexpr double kHalfRoundoff = 0x1p-11, kBrainRoundoff = 0x1p-8;  // of float16, bfloat16
 // Natural logarithm of the probability below which the agreement of whole calls is no coincidence.
 constexpr double kNoCoincidence = -20;
 
@@ -24,11 +25,12 @@ struct Witnesses {
   int64_t exact = 0, rounded = 0;  // with equal outputs; off by no more than their own roundings
   double exact_elements = 0;       // of the outputs of the exact ones
   double least_share = 1;          // of the elements of a rounded one that differ
+  bool coarse = false;             // of a format that hides most of the differences of sums
 
   // Whether the type is computed in another way on the other side. Not so where its exact calls hold more
   // elements than could agree by chance if each differed as often as in the rounded calls.
   bool computes_otherwise() const {
-    if (rounded == 0 || exact >= kAgreeingForOne * rounded) return false;
+    if (rounded == 0 || (!coarse && exact >= kAgreeingForOne * rounded)) return false;
     return exact_elements * std::log1p(-std::min(least_share, 0.999)) > kNoCoincidence;
   }
 };
@@ -52,10 +54,15 @@ std::vector<RowError> rows_with_noise(const ResultTable& table, const NoiseFloor
   return rows;
 }
 
-// A collective has the inputs of all its ranks.
+// A collective has the inputs of all its ranks; a backward call reads what its forward call had and gave.
 std::vector<OpError> with_joint_inputs(const std::vector<OpError>& ops, const OpRelations& relations) {
   std::vector<OpError> joint = ops;
-  for (size_t i = 0; i < ops.size(); ++i)
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (const int64_t forward = relations.forward_of(i); forward >= 0) {
+      const OpError& saved = ops[static_cast<size_t>(forward)];
+      for (const double error : {saved.in, saved.out})
+        if (std::isfinite(error)) joint[i].saved = std::max(joint[i].saved, error);
+    }
     for (const size_t peer : relations.peers_of(i)) {
       joint[i].in = std::max(joint[i].in, ops[peer].in);
       joint[i].in_worst = std::max(joint[i].in_worst, ops[peer].in_worst);
@@ -63,6 +70,7 @@ std::vector<OpError> with_joint_inputs(const std::vector<OpError>& ops, const Op
       joint[i].in_over_noise = std::max(joint[i].in_over_noise, ops[peer].in_over_noise);
       joint[i].differing_inputs += ops[peer].differing_inputs;
     }
+  }
   return joint;
 }
 
@@ -216,6 +224,7 @@ void FaultFinder::measure_regime() {
     ++witnesses;
     agreeing += op.differing_outputs == 0 ? 1 : 0;
     Witnesses& seen = by_type[target_op(i).type];
+    seen.coarse |= op.roundoff >= kHalfRoundoff;
     const auto [unequal, elements] = unequal_outputs(op);
     if (op.differing_outputs == 0) {
       ++seen.exact;
@@ -258,10 +267,17 @@ void FaultFinder::measure_own_roundings() {
 // The error that an op adds by its formats: at most u * sqrt(K), and at least one rounding.
 double FaultFinder::format_error(size_t op) const {
   const OpError& error = ops_[op];
-  const double largest = error.roundoff * std::sqrt(error.reduction);
+  const OpClass* known = class_of(op);
+  double roundings = std::sqrt(error.reduction);
+  const bool half = error.roundoff >= kHalfRoundoff && error.roundoff <= kBrainRoundoff;
+  if (half && known != nullptr && known->wide_sums && target_op(op).kind == OpKind::api)
+    roundings = std::min(roundings, priors_.roundings_of_product);
+  const double largest = error.roundoff * roundings;
   const auto seen = own_roundings_.find({target_op(op).type, error.roundoff});
   if (seen == own_roundings_.end()) return largest;
-  return std::clamp(priors_.own_rounding_factor * seen->second * largest, error.roundoff, largest);
+  const double shown =
+      priors_.own_rounding_factor * seen->second * error.roundoff * std::sqrt(error.reduction);
+  return std::clamp(shown, error.roundoff, largest);
 }
 
 // Golden runs that differ from each other are not deterministic. A target that mostly stays within their

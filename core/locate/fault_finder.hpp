@@ -31,6 +31,9 @@ enum class OpState : uint8_t {
   tie,        // an index differs between values that formats cannot tell apart, or what follows from that
 };
 
+// Expected choices that fall otherwise by rounding, below which a different index is none of them.
+constexpr double kFewFlips = 3e-4;
+
 enum class FaultKind : uint8_t { compute_fault, input_fault };
 
 // Where a difference starts.
@@ -66,6 +69,11 @@ class FaultFinder {
   // Ops that differ after inputs whose statistics would not show it: where the difference starts is not
   // known.
   const std::vector<size_t>& blind() const { return blind_; }
+  // The op of the target whose result an input's row holds; kNoIndex: no recorded one.
+  OpId producer_of(int64_t row) const {
+    const ItemId item = target_item(row) == kNoIndex ? kNoIndex : flows_[0].producer(target_item(row));
+    return item == kNoIndex ? kNoIndex : table_.target->items()[item].op;
+  }
   // The largest output error of an op that its inputs, its formats and its kind explain.
   double explained_error(size_t op) const;
   // The row of op errors that an op of the target belongs to; -1 for ops without a partner.
@@ -121,6 +129,7 @@ class FaultFinder {
   void judge_gradients(size_t op);
   OpState gradient_state(int64_t row, std::string& confidence) const;
   void count_flips(size_t op);
+  double expected_flips(size_t op) const;
   std::string structural_reason(const Incoming& in) const;
   std::string unexplained_reason(size_t op) const;
   void carry_missing_inputs(ThreadPool& pool);

@@ -8,9 +8,6 @@
 namespace ulpscope {
 namespace {
 
-// Expected choices that fall otherwise by rounding, below which a different index is none of them.
-constexpr double kFewFlips = 1e-3;
-
 bool reads(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
 
 }  // namespace
@@ -51,8 +48,7 @@ void FaultFinder::look_at_input(size_t op, int64_t row, Incoming& in) {
 // about as large as that of its result.
 bool FaultFinder::is_rewired(int64_t row) const {
   const RowError& difference = rows_[static_cast<size_t>(row)];
-  if (!difference.magnitude || difference.class_mismatch || difference.shape_mismatch || difference.value)
-    return false;
+  if (!difference.magnitude || difference.shape_mismatch || difference.value) return false;
   const ItemId producers[] = {flows_[0].producer(target_item(row)), flows_[1].producer(golden_item(row))};
   int64_t producer_rows[] = {-1, -1};
   double brought = 0;
@@ -62,7 +58,7 @@ bool FaultFinder::is_rewired(int64_t row) const {
     if (producer_rows[side] < 0) continue;
     const RowError& error = rows_[static_cast<size_t>(producer_rows[side])];
     if (target_item(producer_rows[side]) == kNoIndex && side == 1) continue;  // golden's alone
-    if (!error.comparable || !error.magnitude) return false;
+    if (!error.comparable || !error.magnitude || error.class_mismatch) return false;
     brought = std::max(brought, error.rel_l2);
   }
   if (producer_rows[0] < 0 && producer_rows[1] < 0) return false;

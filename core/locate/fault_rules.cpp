@@ -67,12 +67,17 @@ void FaultFinder::judge(size_t op) {
 void FaultFinder::count_flips(size_t op) {
   const OpError& error = ops_[op];
   if (!error.statistics || error.differing_inputs == 0 || !any_of(kChoosing, type_of(op))) return;
-  RankState& rank = ranks_[target_op(op).rank];
-  const OpId id = op_id(op);
-  for (const ItemRow& item : table_.target->items(id))
+  ranks_[target_op(op).rank].flips += expected_flips(op);
+}
+
+double FaultFinder::expected_flips(size_t op) const {
+  const auto rank = ranks_.find(target_op(op).rank);
+  const double noise = rank == ranks_.end() ? 0 : rank->second.noise;
+  double choices = 0;
+  for (const ItemRow& item : table_.target->items(op_id(op)))
     if (item.role == Role::output && item.tensor != kNoIndex)
-      rank.flips += static_cast<double>(table_.target->element_count(item.tensor)) *
-                    std::max({error.in, rank.noise, error.roundoff});
+      choices += static_cast<double>(table_.target->element_count(item.tensor));
+  return choices * std::max({ops_[op].in, noise, ops_[op].roundoff});
 }
 
 // In a deterministic run whatever differs either came in or starts here.
@@ -178,7 +183,7 @@ void FaultFinder::judge_outputs(size_t op) {
     return;
   }
   if (error.out_exact_mismatch && !error.out_class_mismatch && error.differing_inputs > 0 &&
-      (any_of(kChoosing, type_of(op)) || !std::isfinite(error.out))) {
+      ((any_of(kChoosing, type_of(op)) && !error.statistics) || !std::isfinite(error.out))) {
     set_state(op, OpState::tie);
     return;
   }
@@ -232,7 +237,7 @@ double FaultFinder::explained_error(size_t op) const {
   const OpClass* known = class_of(op);
   const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
   const double formats = format_error(op);
-  const double relative = priors_.format_constant * (kappa * error.in + formats);
+  const double relative = priors_.format_constant * (kappa * error.in + error.saved + formats);
   if (known == nullptr || known->absolute_kappa == 0 || error.in_absolute == 0) return relative;
   return std::min(relative,
                   std::expm1(known->absolute_kappa * error.in_absolute) + priors_.format_constant * formats);
@@ -317,6 +322,7 @@ bool FaultFinder::is_tie(size_t op) {
   const OpError& error = ops_[op];
   if (!error.out_exact_mismatch || error.differing_inputs == 0 || !any_of(kChoosing, type_of(op)))
     return false;
+  if (error.statistics && expected_flips(op) < kFewFlips) return false;
   for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row) {
     const RowError& difference = rows_[static_cast<size_t>(row)];
     if (difference.comparable && difference.exact_type && !difference.identical && !difference.value)

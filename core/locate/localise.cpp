@@ -26,7 +26,25 @@ bool may_be_rounding(const RowError& row) {
 
 struct Counts {
   int64_t compared = 0, differing = 0, one_sided_ops = 0, unreadable = 0;
+  OpId moved_op =
+      kNoIndex;  // the first call of the target that golden makes before one that stands before it
 };
+
+// Modules are recorded where they end, kernels where a clock says: only the order of calls is part of a run.
+OpId first_moved_call(const ResultTable& table) {
+  std::vector<OpId> golden_of(table.target->ops().size(), kNoIndex);
+  for (const OpPair& pair : table.pairs.ops)
+    if (pair.target != kNoIndex) golden_of[pair.target] = pair.golden;
+  for (const StepRank& group : table.target->groups()) {
+    OpId latest = 0;
+    for (const OpId op : group.ops) {
+      if (golden_of[op] == kNoIndex || table.target->ops()[op].kind != OpKind::api) continue;
+      if (golden_of[op] < latest) return op;
+      latest = golden_of[op];
+    }
+  }
+  return kNoIndex;
+}
 
 Counts count(const ResultTable& table, const FaultFinder& finder) {
   Counts counts;
@@ -38,6 +56,7 @@ Counts count(const ResultTable& table, const FaultFinder& finder) {
   }
   for (const OpPair& pair : table.pairs.ops)
     counts.one_sided_ops += (pair.target == kNoIndex || pair.golden == kNoIndex) && !pair.by_design ? 1 : 0;
+  counts.moved_op = first_moved_call(table);
   return counts;
 }
 
@@ -58,14 +77,22 @@ std::string_view name_of(const ResultTable& table, const FaultFinder& finder, si
   return table.target->text(table.target->ops()[table.pairs.ops[finder.ops()[op].op_pair].target].name);
 }
 
+// What to dump where statistics end: the call whose result differs, and those that gave its masked inputs.
 std::string blind_note(const ResultTable& table, const FaultFinder& finder) {
   const size_t op = finder.blind().front();
-  const OpRow& record = table.target->ops()[table.pairs.ops[finder.ops()[op].op_pair].target];
+  const OpError& error = finder.ops()[op];
+  const OpRow& record = table.target->ops()[table.pairs.ops[error.op_pair].target];
+  std::string list = fmt::format("\"{}\"", name_of(table, finder, op));
+  for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row) {
+    const OpId producer = finder.rows()[static_cast<size_t>(row)].blind ? finder.producer_of(row) : kNoIndex;
+    if (producer != kNoIndex)
+      list += fmt::format(", \"{}\"", table.target->text(table.target->ops()[producer].name));
+  }
   return fmt::format(
       "{} gives other statistics, and those of its inputs would not show a difference (masked values): dump "
-      "it "
-      "and what feeds it on both sides, \"task\": \"tensor\", \"step\": [{}], \"rank\": [{}]",
-      name_of(table, finder, op), std::max(record.step, 0), std::max(record.rank, 0));
+      "it and what feeds it on both sides, \"task\": \"tensor\", \"step\": [{}], \"rank\": [{}], \"list\": "
+      "[{}]",
+      name_of(table, finder, op), std::max(record.step, 0), std::max(record.rank, 0), list);
 }
 
 std::string run_verdict(const ResultTable& table, const FaultFinder& finder, const Counts& counts,
@@ -105,7 +132,10 @@ std::string run_verdict(const ResultTable& table, const FaultFinder& finder, con
     return "inconclusive";
   }
   if (counts.differing > 0) return "rounding";
-  return counts.one_sided_ops > 0 ? "structure_only" : "identical";
+  if (counts.moved_op != kNoIndex)
+    notes.push_back(fmt::format("{} stands at another place among the calls of the other side",
+                                table.target->text(table.target->ops()[counts.moved_op].name)));
+  return counts.one_sided_ops > 0 || counts.moved_op != kNoIndex ? "structure_only" : "identical";
 }
 
 // Parameters that differ where no culprit names them: they may still be the reason for what differs.

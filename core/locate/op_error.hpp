@@ -63,9 +63,10 @@ struct OpError {
   int64_t differing_inputs = 0, differing_outputs = 0;
   double in = 0, in_worst = 0;    // the largest over the inputs; infinite for a class or shape mismatch
   double out = 0, out_worst = 0;  // the same over the outputs
-  double in_bias = 0;             // largest bias of an input
-  double in_absolute = 0;         // max |t - g| over the inputs; 0 in statistics mode
-  bool noise_known = true;        // over_noise is, for every row
+  double saved = 0;    // the largest of what a backward call's forward call had and gave; 0 for all others
+  double in_bias = 0;  // largest bias of an input
+  double in_absolute = 0;                        // max |t - g| over the inputs; 0 in statistics mode
+  bool noise_known = true;                       // over_noise is, for every row
   double in_over_noise = 0, out_over_noise = 0;  // the largest of each kind
   bool statistics = false;                       // some output was compared by statistics alone
   bool blind_input = false;  // some input has statistics that would not show most differences

@@ -39,6 +39,7 @@ Result<std::vector<OpClass>> read_classes(const YAML::Node& list) {
       ULPSCOPE_ASSIGN(*value, positive(node[key], key));
     }
     if (node["selects"]) entry.selects = node["selects"].as<bool>();
+    if (node["wide_sums"]) entry.wide_sums = node["wide_sums"].as<bool>();
     if (node["sensitive"]) entry.sensitive = node["sensitive"].as<bool>();
     classes.push_back(std::move(entry));
   }
@@ -61,6 +62,8 @@ Result<Priors> read(const YAML::Node& root) {
                                                      {"clean_input", &priors.clean_input},
                                                      {"external_constant", &priors.external_constant},
                                                      {"ordinary_bits", &priors.ordinary_bits},
+                                                     {"statistics_factor", &priors.statistics_factor},
+                                                     {"roundings_of_product", &priors.roundings_of_product},
                                                      {"own_rounding_size", &priors.own_rounding_size},
                                                      {"own_rounding_factor", &priors.own_rounding_factor},
                                                      {"rewired_factor", &priors.rewired_factor},

@@ -21,6 +21,7 @@ struct OpClass {
   double usual_bits = 0;
   // When not 0: the output's relative error is at most e^(this * absolute input error) - 1.
   double absolute_kappa = 0;
+  bool wide_sums = false;  // products of 16-bit formats are summed up in a wider one
   bool selects =
       false;  // the result holds some of the input's elements: its statistics do not follow from theirs
   // Not infinite: all types of the class are one control group, whose outliers are as far above its median,
@@ -46,8 +47,10 @@ struct Priors {
   double external_constant = 1;    // an external input off by more than this many roundoffs is no rounding
   int group_size = 1;              // calls that make a control group of their own
   double statistics_bits = 1;      // least distance of an outlier where statistics were compared
-  int small_group_size = 1;        // calls that make one in which only distant outliers count
-  double small_group_bits = 1;     // least distance of an outlier from the median of such a group, in log2
+  double statistics_factor = 1;  // an amplification above this many times those of most others is an outlier
+  double roundings_of_product = 1;  // of a product of 16-bit formats, in place of sqrt(K)
+  int small_group_size = 1;         // calls that make one in which only distant outliers count
+  double small_group_bits = 1;      // least distance of an outlier from the median of such a group, in log2
 
   const OpClass* class_of(std::string_view type) const;  // null: none matches
   double kappa(std::string_view type) const;
