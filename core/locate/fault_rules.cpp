@@ -271,7 +271,8 @@ bool FaultFinder::explained(size_t op) const {
   const double formats = format_error(op);
   const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
   if (!error.statistics &&
-      !(error.out_worst <= priors_.worst_constant * (kappa * std::max(error.in, error.in_worst) + formats)))
+      !(error.out_worst <=
+        priors_.worst_constant * (kappa * std::max(error.in, error.in_worst) + error.saved + formats)))
     return false;
   const GroupStanding& standing = standings_[op];
   if (standing.known && standing.excess > 0 && error.out > 2 * error.roundoff) return false;

@@ -13,6 +13,7 @@ class Case:
     must: tuple = ()    # culprits that have to be named, the first one first; tags and tensors may hold alternatives: a|b
     may: tuple = ()     # further tags of the same fault
     healthy: bool = False
+    seen: str = ""      # a|b: the first calls whose statistics show a fault that only reorders the values of its own place
 
 
 COMPUTE, INPUT, EITHER = ("compute_fault",), ("input_fault",), ("compute_fault", "input_fault")
@@ -23,11 +24,11 @@ def at(tag, tensor="output.0", step=0, rank=0):
     return (tag, tensor, step, rank)
 
 
-def faulty(regime, name, change, verdicts, must, may=(), both=None):
+def faulty(regime, name, change, verdicts, must, may=(), both=None, seen=""):
     """The target of the regime changed by `change`; `both` changes either side."""
     target, golden = regime
     both = both or {}
-    return Case(name, replace(target, **both, **change), replace(golden, **both), verdicts, tuple(must), tuple(may))
+    return Case(name, replace(target, **both, **change), replace(golden, **both), verdicts, tuple(must), tuple(may), seen=seen)
 
 
 def one(tag, change, **where):
@@ -60,8 +61,8 @@ def common(regime, bf16):
         yield faulty(regime, "factor_rsqrt", one(norm + ".rsqrt", factor(1.02)), COMPUTE, [at(norm + ".rsqrt")])
     yield faulty(regime, "factor_softmax", one("L1.softmax", factor(1.02)), COMPUTE, [at("L1.softmax")])
     yield faulty(regime, "element_of_1e5", one("L1.act", far), COMPUTE, [at("L1.act")], both=BIG)
-    yield faulty(regime, "row", one("L1.down", bad_row), COMPUTE, [at("L1.down")])
-    yield faulty(regime, "rows_swapped", one("L1.softmax", swapped_rows), COMPUTE, [at("L1.softmax")])
+    yield faulty(regime, "row", one("L1.down", bad_row), COMPUTE, [at("L1.down")], seen="L1.add2")
+    yield faulty(regime, "rows_swapped", one("L1.softmax", swapped_rows), COMPUTE, [at("L1.softmax")], seen="L1.pv")
     yield faulty(regime, "nan", one("L1.silu", nan_at), COMPUTE, [at("L1.silu")])
     yield faulty(regime, "weight_noise", dict(edits={"L1.o": weight_noise(5e-2)}), INPUT, [at("L1.o", "input.1")])
     yield faulty(regime, "weight_element", dict(edits={"L1.gate": weight_element}), INPUT, [at("L1.gate", "input.1")])

@@ -95,7 +95,7 @@ def moved_case(case, offset):
     layer = 1 + offset % (case.target.layers - 1)
     change = lambda run: moved_run(run, layer, offset)
     return replace(case, target=change(case.target), golden=change(case.golden), must=moved(case.must, layer),
-                   may=moved(case.may, layer))
+                   may=moved(case.may, layer), seen=moved(case.seen, layer))
 
 
 def corpus(offset=0):

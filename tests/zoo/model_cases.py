@@ -56,7 +56,7 @@ def operand_faults(regime):
     # The second addition of the layer reads the same wrong value.
     yield faulty(regime, "lost_call", dict(lost="call"), EITHER, [at(norm + "|L1.add2", "input.0|output.0")], ["L1.add2"])
     yield faulty(regime, "lost_operand", dict(lost="operand"), EITHER, [at("L1.add2", "input.0|output.0")])
-    yield faulty(regime, "lost_sum", one("L1.add1", lambda a, rng: a * 0 + a[::-1]), COMPUTE, [at("L1.add1")])
+    yield faulty(regime, "lost_sum", one("L1.add1", lambda a, rng: a * 0 + a[::-1]), COMPUTE, [at("L1.add1")], seen="L2.rope_q.cos")
     eps = "model.layers.1.input_layernorm." + ("weight" if fused else "eps")
     yield faulty(regime, "eps_of_layer", dict(eps=0.1, eps_layer=1), EITHER, [at(eps, "input.1|input.epsilon|output.0")])
 
@@ -74,17 +74,19 @@ def position_faults(regime):
     yield faulty(regime, "rope_factor_hidden", dict(rope_factor=1.1), INPUT, read, others, both=hidden)
     yield faulty(regime, "rope_stretch_hidden", dict(rope_stretch=2.0), INPUT, read, others, both=hidden)
     yield faulty(regime, "position_hidden", dict(position_offset=1), INPUT, read, others, both=hidden)
-    yield faulty(regime, "tokens_shifted", dict(shifted_tokens=1), INPUT, [at("embed", "input.0")])
+    yield faulty(regime, "tokens_shifted", dict(shifted_tokens=1), INPUT, [at("embed", "input.0")], seen="L0.rope_q.cos")
     yield faulty(regime, "index_shifted", one("argmax", lambda a, rng: a + 1), COMPUTE, [at("argmax")])
 
 
 def cache_faults(regime):
     for name, product, edit in (("k", "qk", rows_stale), ("v", "pv", rows_zero), ("k", "qk", rows_shifted)):
         change = dict(cache_edits={(1, name, 1): edit})
-        yield faulty(regime, f"stale_{name}_{edit.__name__}", change, INPUT, [at(f"L1.cache_{name}", "input.0.0", 1)])
+        # Scores of keys in another order are the same scores in another order.
+        seen = "L1.pv" if edit is rows_shifted else ""
+        yield faulty(regime, f"stale_{name}_{edit.__name__}", change, INPUT, [at(f"L1.cache_{name}", "input.0.0", 1)], seen=seen)
         # The cache reaches attention through calls that are not recorded.
         yield faulty(regime, f"stale_{name}_{edit.__name__}_hidden", change, INPUT, [at(f"L1.{product}", "input.1", 1)],
-                     both=dict(hide=tuple(set(regime[0].hide) | {"cat"})))
+                     both=dict(hide=tuple(set(regime[0].hide) | {"cat"})), seen=seen)
 
 
 def mask_faults(regime):
@@ -183,7 +185,7 @@ def index_rolled(a, rng):
 
 def expert_faults(regime):
     yield faulty(regime, "experts_index", dict(faults=(Fault("L0.topk", index_rolled, (0,), output=1),)), COMPUTE,
-                 [at("L0.topk", "output.1")], both=dict(experts=8))
+                 [at("L0.topk", "output.1")], both=dict(experts=8), seen="|".join(f"L0.rows{n}" for n in range(8)))
     yield faulty(regime, "experts_router", one("L0.router", noise(0.3)), COMPUTE, [at("L0.router")], both=dict(experts=8))
 
 

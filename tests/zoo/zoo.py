@@ -382,7 +382,7 @@ class Decoder:
             rows, place = np.nonzero(index.a == expert)
             if not len(rows):
                 continue
-            part = self.mlp(self.getitem(x, rows), f"{p}e{expert}.")
+            part = self.mlp(self.getitem(x, rows, f"{p}rows{expert}"), f"{p}e{expert}.")
             weight = Tensor(value.a[rows, place][:, None], self.dtype)
             part = self.binary("mul", part, weight)
             before = out

@@ -93,6 +93,8 @@ inline void measure_pair(ResultTable& table, const DumpIndex& target, const Dump
   REQUIRE(measure(table, {}, pool, never, diagnostics, nullptr, nullptr).ok());
 }
 
+constexpr double kOneElement = 1e-8;
+
 // Turns digests into data with an error of sizes["operation tensor"], relative to golden's norm, where they
 // differ.
 inline void give_sizes(ResultTable& table, const std::map<std::string, double>& sizes) {
@@ -110,7 +112,8 @@ inline void give_sizes(ResultTable& table, const std::map<std::string, double>& 
     const bool differs = metrics.hash_target[0] != metrics.hash_golden[0];
     const double error = !differs ? 0 : size == sizes.end() ? 1e-7 : size->second;
     metrics.sums.elements = metrics.sums.finite_pairs = 16;
-    metrics.sums.unequal = differs ? 16 : 0;
+    // So small an error stands for one element of 16.
+    metrics.sums.unequal = !differs ? 0 : error < kOneElement ? 1 : 16;
     metrics.sums.dot = metrics.sums.squares_golden = 16;
     metrics.sums.squares_target = 16 * (1 + error * error);
     metrics.sums.sum_squared_err = 16 * error * error;

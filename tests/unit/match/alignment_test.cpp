@@ -146,3 +146,32 @@ TEST_CASE("alignment: keys that are unique on both sides hold it together beyond
   check_valid(a.view(), b.view(), pairs);
   CHECK(pairs.size() == expected);
 }
+
+TEST_CASE(
+    "alignment: a million calls with a hundred edits take little more than one comparison a call and edit") {
+  // Layers of 40 calls of 12 kinds, as a decoder makes them: nothing but the name tells one layer from
+  // another.
+  constexpr size_t kCalls = 1'000'000, kEdits = 100;
+  Letters a("");
+  for (size_t i = 0; i < kCalls; ++i) {
+    a.keys.push_back(1 + (i % 40) * (i % 40) % 12);
+    a.names.push_back(1 + i);
+  }
+  Letters b("");
+  for (size_t i = 0; i < kCalls; ++i) {
+    const size_t place = i % (kCalls / kEdits);
+    if (place == 5000 && (i / (kCalls / kEdits)) % 2 == 0) continue;  // left out
+    b.keys.push_back(a.keys[i]);
+    b.names.push_back(a.names[i]);
+    if (place == 5000) {  // added
+      b.keys.push_back(77);
+      b.names.push_back(0);
+    }
+  }
+  const Alignment pairs = align(a.view(), b.view(), {2048, static_cast<int64_t>(kCalls * kEdits), 1 << 26});
+  check_valid(a.view(), b.view(), pairs);
+  CHECK(pairs.size() == kCalls - kEdits / 2);
+  size_t same_names = 0;
+  for (const auto& [x, y] : pairs) same_names += a.names[x] == b.names[y] ? 1 : 0;
+  CHECK(same_names == pairs.size());
+}
