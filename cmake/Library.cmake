@@ -7,8 +7,8 @@ function(ulpscope_library name)
   add_library(${name} STATIC ${sources})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_features(${name} PUBLIC cxx_std_20)
-  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/core)
-  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE} ulpscope_warnings)
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/core> $<INSTALL_INTERFACE:include/ulpscope/library>)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:ulpscope_warnings>)
 endfunction()
 
 # ulpscope_unit_test(AREA TARGET...) builds tests/unit/AREA/*.cpp into one program and registers it as unit.AREA. It runs in the

@@ -129,6 +129,7 @@ Result<ConformanceResult> check_plugin(const std::string& file, ulpscope_plugin_
   if (std::none_of(checks.begin(), checks.end(),
                    [&](const Check& each) { return is_wanted(each, options.only); })) {
     std::vector<std::string> names;
+    names.reserve(checks.size());
     for (const Check& check : checks) names.emplace_back(check.id);
     return Error{Code::usage,
                  "there is no check '" + printable(options.only) + "'" + suggestion(options.only, names)};

@@ -56,6 +56,28 @@ foreach(compiler IN LISTS compilers)
     file(COPY ${build}/${example}.plugin.so DESTINATION ${plugins})
   endforeach()
   run(${RUN} ${plugins} ${WORK}/${compiler_name}/dump)
+
+  # Frameworks that the host does not know, each built against the installed SDK alone.
+  foreach(example sglang_dumper onnx_node_dumps topk_kl)
+    set(build ${WORK}/${compiler_name}/${example})
+    set(source ${WORK}/prefix/share/ulpscope/examples/${example})
+    run(${CMAKE_COMMAND} -S ${source} -B ${build} -G ${GENERATOR}
+      -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_BUILD_TYPE=Release
+      "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror")
+    run(${CMAKE_COMMAND} --build ${build})
+    set(sample)
+    if(EXISTS ${source}/sample)
+      set(sample --dump ${source}/sample)
+    endif()
+    run(${PROGRAM} plugins check ${build}/${example}.plugin.so ${sample})
+  endforeach()
+endforeach()
+set(examples ${WORK}/prefix/share/ulpscope/examples)
+list(GET compilers 0 compiler)
+get_filename_component(compiler_name ${compiler} NAME)
+foreach(example sglang_dumper onnx_node_dumps)
+  run(${PROGRAM} compare ${examples}/${example}/sample ${examples}/${example}/sample -o ${WORK}/out/${example}
+    --plugin-path ${WORK}/${compiler_name}/${example})
 endforeach()
 
 list(GET compilers 0 compiler)
