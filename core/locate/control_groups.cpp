@@ -86,6 +86,35 @@ GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_
   return standing;
 }
 
+// Types with too few calls for a group (the last product of a model) are held against all calls of their
+// class, and only distant outliers count. Not by statistics, which scatter more.
+void judge_rare_types(const ResultTable& table, const std::vector<OpError>& ops,
+                      const std::map<TextId, const OpClass*>& classes, const Priors& priors,
+                      std::vector<GroupStanding>& standings) {
+  const auto class_of = [&](size_t op) { return classes.at(op_of(table, ops[op]).type); };
+  const auto in_group = [&](size_t op) {
+    return measurable(ops[op]) && !ops[op].statistics && class_of(op) != nullptr;
+  };
+  std::map<std::pair<const OpClass*, double>, std::vector<size_t>> rare;
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (in_group(i) && !standings[i].known) rare[{class_of(i), ops[i].roundoff}].push_back(i);
+  for (const auto& [key, few] : rare) {
+    std::vector<size_t> members;
+    std::vector<double> amplifications, room;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (!in_group(i) || class_of(i) != key.first || ops[i].roundoff != key.second) continue;
+      members.push_back(i);
+      amplifications.push_back(amplification_bits(ops[i]));
+    }
+    if (static_cast<int>(members.size()) <= priors.group_size) continue;
+    const Bounds bounds = {std::max(key.first->usual_bits, priors.ordinary_bits), priors.rare_type_bits};
+    for (const size_t op : few) {
+      const auto self = std::lower_bound(members.begin(), members.end(), op) - members.begin();
+      standings[op] = stand(amplifications, static_cast<size_t>(self), 0, false, bounds, priors, room);
+    }
+  }
+}
+
 }  // namespace
 
 double amplification_bits(const OpError& op) {
@@ -135,6 +164,7 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
           stand(amplifications, m, block_end, ops[members[m]].statistics, bounds, priors, room);
     }
   });
+  judge_rare_types(table, ops, classes, priors, standings);
   return standings;
 }
 

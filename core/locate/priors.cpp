@@ -61,6 +61,7 @@ Result<Priors> read(const YAML::Node& root) {
                                                      {"deterministic_share", &priors.deterministic_share},
                                                      {"clean_input", &priors.clean_input},
                                                      {"external_constant", &priors.external_constant},
+                                                     {"rare_type_bits", &priors.rare_type_bits},
                                                      {"ordinary_bits", &priors.ordinary_bits},
                                                      {"statistics_factor", &priors.statistics_factor},
                                                      {"roundings_of_product", &priors.roundings_of_product},

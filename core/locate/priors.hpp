@@ -50,6 +50,7 @@ struct Priors {
   double statistics_factor = 1;  // an amplification above this many times those of most others is an outlier
   double roundings_of_product = 1;  // of a product of 16-bit formats, in place of sqrt(K)
   int small_group_size = 1;         // calls that make one in which only distant outliers count
+  double rare_type_bits = 1;        // least distance of an outlier among all calls of its class, in log2
   double small_group_bits = 1;      // least distance of an outlier from the median of such a group, in log2
 
   const OpClass* class_of(std::string_view type) const;  // null: none matches

@@ -127,7 +127,7 @@ TEST_CASE("localise: a statistic far above those of its siblings stands out, how
     return side;
   };
   const std::vector<double> zeros(10, 0.0);
-  // Amplifications of 0.1 to 2; 6 deviations in log2 would allow 30.
+  // Amplifications of 0.1 to 2; 6 deviations in log2 would allow 30, 6 times the largest is 12.
   CHECK(run(script({1e-7, 1.5e-6, 2e-7, 9e-7, 1.4e-6, 1e-7, 1.3e-6, 3e-7, 8e-7, 5e-6}), script(zeros))
             .table.localisation.verdict == "rounding");
   const Localisation found =
@@ -135,6 +135,46 @@ TEST_CASE("localise: a statistic far above those of its siblings stands out, how
           .table.localisation;
   REQUIRE(found.culprits.size() == 1);
   CHECK(found.culprits[0].op_name == "Functional.linear.9.forward");
+}
+
+TEST_CASE("localise: a product of two operands may be off as far as both together") {
+  const auto culprits = [](double error) {
+    Script target, golden;
+    std::map<std::string, double> sizes;
+    for (Script* side : {&target, &golden})
+      for (int i = 0; i < 8; ++i) {
+        const std::string number = std::to_string(i), mark = side == &target ? "T" : "g";
+        const std::string call = "Torch.mul." + number + ".forward";
+        side->call(call, {mark + "a" + number, mark + "b" + number}, mark + "c" + number);
+        sizes[call + " input.0"] = sizes[call + " input.1"] = 2e-7;
+        sizes[call + " output.0"] = i == 5 ? error : 1.5e-7;
+      }
+    return run(target, golden, nullptr, &sizes).table.localisation.culprits.size();
+  };
+  CHECK(culprits(6e-7) == 0);
+  CHECK(culprits(2e-6) == 1);
+}
+
+TEST_CASE("localise: a type with one call is held against the calls of its class") {
+  const auto culprits = [](double error) {
+    Script target, golden;
+    std::map<std::string, double> sizes;
+    for (Script* side : {&target, &golden}) {
+      const std::string mark = side == &target ? "T" : "g";
+      for (int i = 0; i < 8; ++i) {
+        const std::string call =
+            i < 7 ? "Functional.linear." + std::to_string(i) + ".forward" : "Torch.bmm.0.forward";
+        side->call(call, {mark + "a" + std::to_string(i)}, mark + "b" + std::to_string(i));
+        sizes[call + " input.0"] = 2e-7;
+        sizes[call + " output.0"] = i == 7 ? error : 2e-7;
+      }
+    }
+    return run(target, golden, nullptr, &sizes).table.localisation.culprits;
+  };
+  // kappa alone would allow 1.3e-5.
+  CHECK(culprits(2e-6).empty());
+  REQUIRE(culprits(8e-6).size() == 1);
+  CHECK(culprits(8e-6)[0].op_name == "Torch.bmm.0.forward");
 }
 
 TEST_CASE("localise: scores that went past the mask are the fault of the call that reads them") {
