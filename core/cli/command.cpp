@@ -30,6 +30,7 @@ std::string_view to_text(CommandGroup group) {
     case CommandGroup::incident:
       return "from a wrong answer to a dump";
     case CommandGroup::extend:
+    case CommandGroup::hidden:
       break;
   }
   return "the program itself";

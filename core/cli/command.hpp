@@ -27,7 +27,8 @@ enum class ExitCode : int {
 ExitCode exit_code(Code code);
 
 // Where a command stands in the help of the program.
-enum class CommandGroup { compare, look, results, incident, extend };
+// hidden: the program calls it itself; no help names it.
+enum class CommandGroup { compare, look, results, incident, extend, hidden };
 std::string_view to_text(CommandGroup group);
 
 struct CommandInfo {

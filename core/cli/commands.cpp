@@ -6,7 +6,11 @@ CommandList make_commands() {
   CommandList commands;
   commands.push_back(make_compare_command());
   commands.push_back(make_locate_command());
+  commands.push_back(make_check_command());
+  commands.push_back(make_multi_check_command());
+  commands.push_back(make_check_worker_command());
   commands.push_back(make_precision_compare_command());
+  commands.push_back(make_replay_command());
   commands.push_back(make_list_command());
   commands.push_back(make_show_command());
   commands.push_back(make_convert_command());

@@ -11,7 +11,11 @@ namespace ulpscope {
 
 std::unique_ptr<Command> make_compare_command();
 std::unique_ptr<Command> make_locate_command();
+std::unique_ptr<Command> make_check_command();
+std::unique_ptr<Command> make_multi_check_command();
+std::unique_ptr<Command> make_check_worker_command();
 std::unique_ptr<Command> make_precision_compare_command();
+std::unique_ptr<Command> make_replay_command();
 std::unique_ptr<Command> make_list_command();
 std::unique_ptr<Command> make_show_command();
 std::unique_ptr<Command> make_convert_command();

@@ -68,7 +68,10 @@ Result<Registry*> Context::registry() {
   if (!registry_) {
     ULPSCOPE_ASSIGN(ThreadPool * workers, pool());
     host_ = std::make_unique<HostServices>(
-        *workers, cancel_, [this](LogLevel level, std::string_view text) { log_.write(level, text); },
+        *workers, cancel_,
+        [this](LogLevel level, std::string_view text) {
+          capture_ ? capture_(level, text) : log_.write(level, text);
+        },
         std::string(product_version()));
     registry_ = std::make_unique<Registry>(
         standard_search(options_.all("plugin_path"), builtin_, options_.has("allow_unsafe_plugins")), *host_,

@@ -42,6 +42,8 @@ class Context {
   Result<ThreadPool*> pool();
   // Plugins by --plugin-path and the search order; none is loaded before something is asked of it.
   Result<Registry*> registry();
+  // What plugins log goes to capture from now on, called from any thread; empty: to the log again.
+  void capture_plugin_log(LogFunction capture) { capture_ = std::move(capture); }
   bool quiet() const { return options_.has("quiet"); }
   bool verbose() const { return options_.has("verbose"); }
 
@@ -75,6 +77,7 @@ class Context {
   std::vector<std::string> command_line_;
   std::vector<BuiltinPlugin> builtin_;
   Diagnostics diagnostics_;
+  LogFunction capture_;  // set before anything logs, read from any thread
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<HostServices> host_;
   std::unique_ptr<Registry> registry_;

@@ -77,6 +77,7 @@ std::vector<std::string> command_names(const CommandList& commands) {
   std::vector<std::string> names;
   for (const auto& command : commands) {
     const CommandInfo info = command->info();
+    if (info.group == CommandGroup::hidden) continue;
     names.push_back(info.name);
     names.insert(names.end(), info.aliases.begin(), info.aliases.end());
   }
