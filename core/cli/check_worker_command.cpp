@@ -20,6 +20,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* kNotByHand = "check-worker is called by check, not by hand";
+
 // What executors log while they run, for the message of the API that runs.
 class Notes {
  public:
@@ -63,7 +65,7 @@ class CheckWorkerCommand : public Command {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::signal(SIGINT, SIG_IGN);
     std::string line;
-    if (!std::getline(std::cin, line)) return ExitCode::success;
+    if (!std::getline(std::cin, line)) return Error{Code::usage, kNotByHand};
     const Status served = serve(context, line);
     if (served.ok()) return ExitCode::success;
     ULPSCOPE_TRY(say(context, failure_line(served.error())));
@@ -78,7 +80,7 @@ class CheckWorkerCommand : public Command {
 
   static Status serve(Context& context, const std::string& first) {
     const json wish = json::parse(first, nullptr, false);
-    if (!wish.is_object()) return Error{Code::usage, "check-worker is called by check, not by hand"};
+    if (!wish.is_object()) return Error{Code::usage, kNotByHand};
     Notes notes;
     context.capture_plugin_log([&notes](LogLevel level, std::string_view text) { notes.add(level, text); });
     const Status served = serve(context, wish, notes);

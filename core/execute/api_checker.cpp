@@ -216,10 +216,13 @@ void ApiChecker::check_backward(const CheckItem& item, CallInputs& inputs, size_
       }
       if (rows.empty() || roll_up(tried) < roll_up(rows)) rows = std::move(tried);
     }
+    const bool none =
+        std::none_of(outputs->begin(), outputs->end(), [](const auto& each) { return each.has_value(); });
     if (rows.empty())
       return skip(
-          "the gradients of the dump cannot be assigned to the arguments: their shapes fit neither them "
-          "nor the last node",
+          none ? "the dump records no gradient"
+               : "the gradients of the dump cannot be assigned to the arguments: their shapes fit neither "
+                 "them nor the last node",
           false);
     for (auto& output : *outputs)
       if (output) low.outputs.push_back(std::move(output->tensor));

@@ -106,10 +106,10 @@ Result<std::vector<std::byte>> random_elements(const RandomTensor& tensor, Rando
   if (!integer && (!is_floating(tensor.dtype) || tensor.dtype == DType::f4_e2m1x2))
     return Error{Code::unsupported, std::string("no random numbers of type ") + name(tensor.dtype)};
   if (!tensor.has_range)
-    return Error{Code::format, "the dump has no largest and least value to make random numbers from"};
+    return Error{Code::unsupported, "the dump has no largest and least value to make random numbers from"};
   const size_t count = out.size() / size_bytes(tensor.dtype);
   if (integer && (!std::isfinite(tensor.low) || !std::isfinite(tensor.high)))
-    return Error{Code::format, "the largest and least value are no integers"};
+    return Error{Code::unsupported, "the largest and least value are no integers"};
   integer ? fill_integers(tensor, stream, out, count) : fill_floats(tensor, stream, out, count);
   return out;
 }

@@ -36,7 +36,7 @@ class RandomStream {
 // The elements, dense and row-major. Floating types: uniform between low and high in the precision of the
 // type, the first element low, the last one high; a NaN or an infinite extreme stands once among finite
 // numbers. Integers: uniform, both ends included; bool: as the integers 0 and 1. unsupported: complex and
-// packed types; format: no range; no_memory: more than limit_bytes.
+// packed types, or no range; no_memory: more than limit_bytes.
 Result<std::vector<std::byte>> random_elements(const RandomTensor& tensor, RandomStream& stream,
                                                uint64_t limit_bytes);
 

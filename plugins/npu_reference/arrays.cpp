@@ -270,8 +270,7 @@ Arguments::Arguments(const ulpscope_op_record& op, const ulpscope_tensor* inputs
     for (size_t i = 0; i < args.size(); ++i)
       put_position(i, reader.read(args[i], ULPSCOPE_INPUT, std::to_string(i), 0));
     const json kwargs = tree.value("kwarg", json::object());
-    for (const auto& [key, node] : kwargs.items())
-      put(key, reader.read(node, ULPSCOPE_KWARG, key, 0));
+    for (const auto& [key, node] : kwargs.items()) put(key, reader.read(node, ULPSCOPE_KWARG, key, 0));
   }
   size_t position = 0;
   bool is_first = true;

@@ -87,21 +87,42 @@ void check_mode(const Arguments& a) {
     throw Failure(ULPSCOPE_E_UNSUPPORTED, "rotary_mode '" + mode.substr(0, 40) + "', expected half");
 }
 
+// A factor for every element of x; one of half the length holds for both halves.
+Array factor(const Array& r, const Array& x) {
+  if (r.dims() == 0 || x.dims() == 0 || r.dim(-1) * 2 != x.dim(-1)) return broadcast(r, x.shape);
+  Shape shape = r.shape;
+  shape.back() *= 2;
+  Array twice = zeros(shape);
+  for_each_half(twice, dimension(twice, -1),
+                [&](size_t a, size_t b, size_t from) { twice.v[a] = twice.v[b] = r.v[from]; });
+  return broadcast(twice, x.shape);
+}
+
+// The gradient of factor.
+Array factor_gradient(const Array& dy, const Array& r, const Array& x) {
+  if (r.dims() == 0 || x.dims() == 0 || r.dim(-1) * 2 != x.dim(-1)) return summed_to(dy, r.shape);
+  Shape shape = dy.shape;
+  shape.back() /= 2;
+  Array halves = zeros(shape);
+  for_each_half(dy, dimension(dy, -1),
+                [&](size_t a, size_t b, size_t to) { halves.v[to] = dy.v[a] + dy.v[b]; });
+  return summed_to(halves, r.shape);
+}
+
 // r1 x + r2 rotated(x).
 std::vector<Array> rotary_mul(const Arguments& a) {
   check_mode(a);
   const Array& x = a.array("input");
-  return {sum(product(broadcast(a.array("r1"), x.shape), x),
-              product(broadcast(a.array("r2"), x.shape), rotated(x, false)))};
+  return {sum(product(factor(a.array("r1"), x), x), product(factor(a.array("r2"), x), rotated(x, false)))};
 }
 
 Gradients rotary_mul_gradients(const Arguments& a, const Array& dy) {
   check_mode(a);
   const Array &x = a.array("input"), &r1 = a.array("r1"), &r2 = a.array("r2");
-  const Array through_r2 = product(broadcast(r2, x.shape), dy);
-  return {{"input", sum(product(broadcast(r1, x.shape), dy), rotated(through_r2, true))},
-          {"r1", summed_to(product(x, dy), r1.shape)},
-          {"r2", summed_to(product(rotated(x, false), dy), r2.shape)}};
+  const Array through_r2 = product(factor(r2, x), dy);
+  return {{"input", sum(product(factor(r1, x), dy), rotated(through_r2, true))},
+          {"r1", factor_gradient(product(x, dy), r1, x)},
+          {"r2", factor_gradient(product(rotated(x, false), dy), r2, x)}};
 }
 
 using Function = double (*)(double);

@@ -12,10 +12,6 @@ using Shapes = std::vector<int64_t>;
 
 constexpr double kPi = 3.14159265358979323846;
 
-at::Tensor call_tensor(const std::string& op, const std::vector<Value>& args) {
-  return call_operator(op, args, {}).toTensor();
-}
-
 at::Tensor reduced(const at::Tensor& loss, const std::string& reduction) {
   if (reduction == "none") return loss;
   if (reduction == "mean") return loss.mean();
@@ -83,7 +79,7 @@ IValue normalize(Arguments& a) {
   const at::Tensor x = a.tensor("input");
   std::vector<Value> args = {of(x), a.get("p"), a.get("dim"), of(true)};
   if (args[2].kind == Kind::integer) args[2] = of(Shapes{args[2].integer});
-  return x / call_tensor("aten::norm", args).clamp_min(a.real("eps")).expand_as(x);
+  return x / call_operator("aten::norm", args, {}).toTensor().clamp_min(a.real("eps")).expand_as(x);
 }
 
 // Rows of a table; those longer than max_norm are shortened in place first.
@@ -106,6 +102,9 @@ IValue embedding(Arguments& a) {
 }
 
 IValue embedding_bag(Arguments& a) {
+  // Its older form had the table first.
+  if (a.tensor("input").is_floating_point() && !a.tensor("weight").is_floating_point())
+    std::swap(a.get("input"), a.get("weight"));
   at::Tensor input = a.tensor("input");
   at::Tensor offsets = a.has("offsets") ? a.tensor("offsets") : at::Tensor();
   Value weights = a.get("per_sample_weights");
@@ -327,16 +326,10 @@ std::map<std::string, Formula> make_formulas() {
   return all;
 }
 
-// One element of an index, as the list of them that Python makes of a tuple.
-std::vector<Value> index_items(const Value& index) {
-  if (index.kind != Kind::list) return {index};
-  // A tuple and a list of numbers look alike in a dump; numbers alone index one dimension each.
-  return index.items;
-}
-
 // Applies the simple parts of an index; what needs a gather is left in gathers, by dimension.
-at::Tensor apply_simple(at::Tensor x, const std::vector<Value>& items,
-                        c10::List<c10::optional<at::Tensor>>& gathers) {
+at::Tensor apply_simple(at::Tensor x, const Value& index, c10::List<c10::optional<at::Tensor>>& gathers) {
+  // A tuple and a list of numbers look alike in a dump; numbers alone index one dimension each.
+  const std::vector<Value> items = index.kind == Kind::list ? index.items : std::vector<Value>{index};
   int64_t used = 0;
   for (const Value& item : items)
     if (item.kind == Kind::tensor && item.tensor.scalar_type() == at::kBool)
@@ -346,9 +339,9 @@ at::Tensor apply_simple(at::Tensor x, const std::vector<Value>& items,
   int64_t dim = 0;
   const int64_t dims = x.dim();
   std::vector<c10::optional<at::Tensor>> kept;
-  const auto keep = [&](const at::Tensor& index) {
+  const auto keep = [&](const at::Tensor& chosen) {
     while (static_cast<int64_t>(kept.size()) < dim) kept.emplace_back();
-    kept.emplace_back(index);
+    kept.emplace_back(chosen);
   };
   for (const Value& item : items) {
     switch (item.kind) {
@@ -395,7 +388,7 @@ at::Tensor apply_simple(at::Tensor x, const std::vector<Value>& items,
         throw Failure(ULPSCOPE_E_UNSUPPORTED, "index " + describe(item) + " cannot be replayed");
     }
   }
-  for (const auto& index : kept) gathers.push_back(index);
+  for (const auto& chosen : kept) gathers.push_back(chosen);
   return x;
 }
 
@@ -485,13 +478,13 @@ const Formula* find_formula(const std::string& api) {
 
 at::Tensor get_item(const at::Tensor& tensor, const Value& index) {
   c10::List<c10::optional<at::Tensor>> gathers;
-  const at::Tensor simple = apply_simple(tensor, index_items(index), gathers);
+  const at::Tensor simple = apply_simple(tensor, index, gathers);
   return gathers.empty() ? simple : at::index(simple, gathers);
 }
 
 void set_item(const at::Tensor& tensor, const Value& index, const Value& value) {
   c10::List<c10::optional<at::Tensor>> gathers;
-  at::Tensor place = apply_simple(tensor, index_items(index), gathers);
+  at::Tensor place = apply_simple(tensor, index, gathers);
   const at::Tensor source = value.kind == Kind::tensor
                                 ? value.tensor.to(tensor.scalar_type())
                                 : at::scalar_tensor(value.as_scalar(), tensor.options());

@@ -81,6 +81,9 @@ int to_memory_format(const Value& value, IValue& out) {
   return 0;
 }
 
+// Where calls run: what stands in the place of every recorded device.
+thread_local c10::Device here(c10::kCPU);
+
 int convert(const Value& value, const c10::TypePtr& type, std::optional<int32_t> repeat, IValue& out);
 
 // Each element to T by one; the sum of the costs.
@@ -201,8 +204,9 @@ int convert(const Value& value, const c10::TypePtr& type, std::optional<int32_t>
     case TypeKind::MemoryFormatType:
       return to_memory_format(value, out);
     case TypeKind::DeviceObjType:
-      if (value.kind != Kind::device) return kNo;
-      return out = IValue(value.text.empty() ? c10::Device(c10::kCPU) : c10::Device(value.text)), 0;
+      // Named in a text as often as by an object; where the call runs is not its own choice.
+      if (value.kind != Kind::device && value.kind != Kind::text) return kNo;
+      return out = IValue(here), 0;
     case TypeKind::ListType:
       return to_list(value, type->castRaw<c10::ListType>()->getElementType(), repeat, out);
     default:
@@ -337,6 +341,8 @@ std::optional<Binding> bind(const std::string& name, const std::vector<Value>& a
 }
 
 }  // namespace
+
+void set_device(const c10::Device& device) { here = device; }
 
 bool has_operator(const std::string& name) {
   return !torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(name)).empty();

@@ -15,6 +15,9 @@ namespace ulpscope::torch_executor {
 
 using Keywords = std::vector<std::pair<std::string, Value>>;
 
+// The device on which this thread's calls make new tensors, whatever device was recorded.
+void set_device(const c10::Device& device);
+
 // Whether an operator of that name ("aten::linear") is registered, whatever its overloads. Any thread.
 bool has_operator(const std::string& name);
 

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/input_metadata.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
@@ -209,8 +210,7 @@ class TorchExecutor final : public Executor {
       leaves.push_back({(place.is_keyword ? "kwarg." : "input.") + place.path, leaf});
       tensor = run_type == type ? leaf.clone() : leaf.to(run_type);
     }
-    for (auto& keyword : call.kwargs)
-      if (keyword.second.kind == Kind::device) keyword.second.text = device_name_;
+    set_device(device_);
     return leaves;
   }
 
@@ -267,11 +267,21 @@ class TorchExecutor final : public Executor {
     torch::autograd::variable_list given(node->num_inputs());
     const auto place = static_cast<size_t>(tensor.output_nr());
     if (place >= given.size()) return;
-    given[place] = gradient;
+    given[place] = gradient.clone();  // a node may work in place
     const at::NoGradGuard no_gradient;
     const torch::autograd::variable_list passed = (*node)(std::move(given));
     for (size_t i = 0; i < passed.size(); ++i)
-      if (passed[i].defined()) emit(of(passed[i]), "node." + std::to_string(i), std::nullopt, out);
+      if (passed[i].defined())
+        emit(of(fitted(passed[i], node->next_edge(i))), "node." + std::to_string(i), std::nullopt, out);
+  }
+
+  // Summed to the shape of what it is the gradient of, as the engine does between two nodes.
+  static at::Tensor fitted(const at::Tensor& gradient, const torch::autograd::Edge& edge) {
+    if (!edge.is_valid()) return gradient;
+    const auto& wanted = edge.function->input_metadata(edge.input_nr);
+    if (wanted.is_same_shape(gradient) || !wanted.is_expandable_to_shape(gradient)) return gradient;
+    at::Tensor copy = gradient;
+    return wanted.reduce_grad(copy);
   }
 
   // Rows behind the valid ones hold whatever was in memory: two operators of an NPU leave them unwritten.
@@ -304,6 +314,8 @@ class TorchExecutor final : public Executor {
     if (value.kind != Kind::tensor && !value.is_number()) return;
     at::Tensor tensor = value.kind == Kind::tensor ? value.tensor.detach() : scalar_of(value);
     if (tensor.layout() != at::kStrided) tensor = tensor.to_dense();
+    // Some gradients are known to be zero and have no memory.
+    if (tensor._is_zerotensor()) tensor = at::zeros(tensor.sizes(), tensor.options());
     if (round_to && tensor.scalar_type() == at::kFloat) tensor = tensor.to(*round_to);
     tensor = tensor.to(at::kCPU).resolve_conj().resolve_neg().contiguous();
     const DType dtype = dtype_of(tensor.scalar_type());

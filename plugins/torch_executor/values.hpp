@@ -36,7 +36,7 @@ struct Value {
   bool truth = false;
   int64_t integer = 0;
   double real = 0;
-  std::string text;  // of a device: where to put it, empty for the CPU
+  std::string text;
   at::Tensor tensor;
   std::vector<Value> items;
   at::ScalarType dtype = at::kFloat;

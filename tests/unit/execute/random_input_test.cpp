@@ -70,7 +70,7 @@ TEST_CASE("random numbers depend on seed, API and argument alone") {
   CHECK(floats(wanted, "ab", "c") != floats(wanted, "a", "bc"));
 }
 
-TEST_CASE("a generator gives the numbers that splitmix64 gives for its state") {
+TEST_CASE("a stream begins alike for equal places, and gives multiples of the unit asked for") {
   RandomStream a(7, "x", "y"), b(7, "x", "y");
   CHECK(a.next() == b.next());
   for (int i = 0; i < 1000; ++i) {
