@@ -13,6 +13,8 @@ namespace ulpscope {
 namespace {
 
 constexpr std::string_view kAtb = "mindie_atb";
+// Sources whose calls replay can run again.
+constexpr std::string_view kCalls[] = {"torch_api", "vllm_v0", "vllm_v1"};
 
 bool has_children(const DumpIndex& index, OpId op) {
   return std::any_of(index.ops().begin(), index.ops().end(),
@@ -75,6 +77,24 @@ std::string place_options(const ResultTable& table, const Culprit& culprit) {
          (ranks ? fmt::format(" --rank {}", culprit.rank) : "");
 }
 
+// Runs the call again in float64 and says which side is off; nothing for what is no call of an API, or is
+// called otherwise on the other side.
+void add_replay(std::vector<std::string>& steps, const ResultTable& table, const Culprit& culprit) {
+  const auto has_calls = [](const DumpIndex& index) {
+    return std::find(std::begin(kCalls), std::end(kCalls), index.source_name()) != std::end(kCalls);
+  };
+  if (culprit.row < 0) return;
+  const ItemId golden = table.rows[static_cast<size_t>(culprit.row)].pair.golden;
+  if (golden == kNoIndex || table.target->ops()[culprit.op].kind != OpKind::api ||
+      !has_calls(*table.target) || !has_calls(*table.golden))
+    return;
+  const OpRow& golden_op = table.golden->ops()[table.golden->items()[golden].op];
+  if (table.golden->text(golden_op.name) != culprit.op_name) return;
+  steps.push_back(fmt::format("ulpscope replay {} --op {} --against {}{}", shell_word(table.target->path()),
+                              shell_word(culprit.op_name), shell_word(table.golden->path()),
+                              place_options(table, culprit)));
+}
+
 }  // namespace
 
 std::vector<std::string> next_steps(const ResultTable& table, const Culprit& culprit, bool is_input,
@@ -86,6 +106,7 @@ std::vector<std::string> next_steps(const ResultTable& table, const Culprit& cul
     if (!is_atb) steps.push_back(collector_run(table, culprit));
     return steps;
   }
+  if (!is_input) add_replay(steps, table, culprit);
   steps.push_back(fmt::format("ulpscope show {} {}{}", shell_word(table.target->path()),
                               shell_word(culprit.op_name + " " + culprit.tensor),
                               place_options(table, culprit)));

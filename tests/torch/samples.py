@@ -40,6 +40,8 @@ class Writer:
     def tensor(self, value):
         if type(value) is not torch.Tensor or value.layout != torch.strided or value.is_quantized:
             raise NotWritten("tensor of a special kind")
+        if value._is_zerotensor():  # known to be zero, without memory
+            value = torch.zeros(value.shape, dtype=value.dtype)
         array = value.detach().resolve_conj().resolve_neg().contiguous().numpy()
         name = "%d.npy" % self.count
         self.count += 1
