@@ -16,6 +16,7 @@ CommandList make_commands() {
   commands.push_back(make_convert_command());
   commands.push_back(make_overflow_command());
   commands.push_back(make_merge_command());
+  commands.push_back(make_mapping_command());
   commands.push_back(make_policy_command());
   commands.push_back(make_report_command());
   commands.push_back(make_config_check_command());

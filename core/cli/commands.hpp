@@ -21,6 +21,7 @@ std::unique_ptr<Command> make_show_command();
 std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_overflow_command();
 std::unique_ptr<Command> make_merge_command();
+std::unique_ptr<Command> make_mapping_command();
 std::unique_ptr<Command> make_policy_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_config_check_command();

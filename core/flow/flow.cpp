@@ -66,7 +66,7 @@ class Flow {
   }
 
   Status ask(const std::string& stage, const std::string& question = {}) {
-    out_.ask = make_request(stage, keep_);
+    out_.ask = make_request(stage, keep_, file_.find(kOrigin)->options);
     if (!question.empty()) out_.ask->question = question;
     return end("asked");
   }

@@ -7,6 +7,14 @@ namespace ulpscope {
 namespace {
 
 constexpr const char* kForceHalf = "--precision_mode=force_fp16";
+constexpr std::string_view kMode = "--precision_mode=", kSecondMode = "--precision_mode_v2=";
+
+// The precision option among the options of a converter line.
+std::string precision_of(std::string_view options) {
+  for (const std::string_view word : split(options, ' '))
+    if (word.starts_with(kMode) || word.starts_with(kSecondMode)) return std::string(word);
+  return kForceHalf;
+}
 
 bool is_keep(const std::string& stage) { return stage.starts_with("keep_"); }
 
@@ -18,19 +26,23 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
 
 }  // namespace
 
-FlowRequest make_request(const std::string& stage, const std::vector<std::string>& keep) {
+FlowRequest make_request(const std::string& stage, const std::vector<std::string>& keep,
+                         std::string_view own_options) {
   FlowRequest request;
   request.stage = stage;
+  const std::string precision = precision_of(own_options);
+  // The two families of the option exclude each other.
+  const bool is_second = precision.starts_with(kSecondMode);
   if (stage == "high_precision") {
-    request.options = {"--precision_mode=allow_fp32_to_fp16"};
+    request.options = {is_second ? "--precision_mode_v2=origin" : "--precision_mode=allow_fp32_to_fp16"};
   } else if (is_keep(stage)) {
-    request.options = {kForceHalf, "--keep_dtype=./exceptionlist.cfg"};
+    request.options = {precision, "--keep_dtype=./exceptionlist.cfg"};
     request.files = {"exceptionlist.cfg"};
     request.keep = keep;
   } else if (stage == "cache_off") {
-    request.options = {kForceHalf, "--buffer_optimize=off_optimize"};
+    request.options = {precision, "--buffer_optimize=off_optimize"};
   } else if (stage == "fusion_off") {
-    request.options = {kForceHalf, "--fusion_switch_file=./fusion_switch.cfg"};
+    request.options = {precision, "--fusion_switch_file=./fusion_switch.cfg"};
     request.removed_options = {"--buffer_optimize"};
     request.files = {"fusion_switch.cfg"};
   } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,8 +12,11 @@
 
 namespace ulpscope {
 
-// The request for a stage, or for an answer where the stage is no build.
-FlowRequest make_request(const std::string& stage, const std::vector<std::string>& keep);
+// The request for a stage, or for an answer where the stage is no build. own_options: the converter options
+// that origin was built with, of which the one of precision counts; empty: force_fp16, the default of
+// inference.
+FlowRequest make_request(const std::string& stage, const std::vector<std::string>& keep,
+                         std::string_view own_options);
 
 // Name and content of each file of a request. Operator names stand one a line in exceptionlist.cfg.
 std::vector<std::pair<std::string, std::string>> request_files(const FlowRequest& request);

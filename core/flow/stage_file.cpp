@@ -61,6 +61,17 @@ class Reader {
     return stage;
   }
 
+  Status stages(const YAML::Node& list, StageFile& out) const {
+    if (!list.IsSequence()) return error(list, "stages: expected a list");
+    for (const auto& each : list) {
+      ULPSCOPE_ASSIGN(Stage read, stage(each));
+      if (out.find(read.name) != nullptr)
+        return error(each, "stage " + printable(read.name) + " stands twice");
+      out.stages.push_back(std::move(read));
+    }
+    return {};
+  }
+
   Status top_member(const YAML::Node& node, const std::string& name, StageFile& out) const {
     if (name == "source") {
       ULPSCOPE_ASSIGN(out.source, text(node, name));
@@ -81,13 +92,7 @@ class Reader {
       if (answer != "right" && answer != "wrong") return error(node, "data_check: expected right or wrong");
       out.data_right = answer == "right";
     } else if (name == "stages") {
-      if (!node.IsSequence()) return error(node, "stages: expected a list");
-      for (const auto& each : node) {
-        ULPSCOPE_ASSIGN(Stage read, stage(each));
-        if (out.find(read.name) != nullptr)
-          return error(each, "stage " + printable(read.name) + " stands twice");
-        out.stages.push_back(std::move(read));
-      }
+      ULPSCOPE_TRY(stages(node, out));
     } else {
       return error(node, "unknown member '" + printable(name) + "'");
     }
@@ -102,6 +107,8 @@ class Reader {
       ULPSCOPE_ASSIGN(out.dump, place(node, name));
     } else if (name == "fusion") {
       ULPSCOPE_ASSIGN(out.fusion, place(node, name));
+    } else if (name == "options") {
+      ULPSCOPE_ASSIGN(out.options, text(node, name));
     } else if (name == "met") {
       ULPSCOPE_ASSIGN(out.met, boolean(node, name));
     } else if (name == "keep") {
@@ -134,9 +141,12 @@ Result<StageFile> read_stage_file(const std::string& path) {
   StageFile out;
   try {
     const YAML::Node root = YAML::Load(text);
-    if (!root.IsMap())
+    if (!root.IsMap() && !root.IsSequence())
       return Error{Code::usage, path + ": not a stage file: expected a list of stages under 'stages'"};
+    // A bare list is one of stages, with every setting at its default.
+    if (root.IsSequence()) ULPSCOPE_TRY(reader.stages(root, out));
     for (const auto& member : root) {
+      if (root.IsSequence()) break;
       const std::string name = member.first.IsScalar() ? member.first.Scalar() : std::string();
       ULPSCOPE_TRY(reader.top_member(member.second, name, out));
     }

@@ -16,6 +16,7 @@ struct Stage {
   std::string name;          // origin, high_precision, keep_1, ..., cache_off, fusion_off, data_checked
   std::string dump, fusion;  // paths, made absolute or relative to the working folder; fusion may be empty
   std::optional<bool> met;   // whether its final result reaches the required accuracy, if the user says so
+  std::string options;       // of origin: the precision options of the user's own converter line
   std::vector<std::string> keep;  // of a keep stage: the operators kept in high precision
 };
 
@@ -32,8 +33,8 @@ struct StageFile {
   const Stage* find(std::string_view name) const;
 };
 
-// YAML or JSON; paths in it are relative to its folder. io; usage: not a stage file, an unknown member, a
-// value of the wrong kind or a stage without a name, with the line.
+// YAML or JSON, a map or a bare list of stages; paths in it are relative to its folder. io; usage: not a
+// stage file, an unknown member, a value of the wrong kind or a stage without a name, with the line.
 Result<StageFile> read_stage_file(const std::string& path);
 
 }  // namespace ulpscope

@@ -31,7 +31,7 @@ constexpr std::array kTypes = {
     AclType{"QINT32", 32, DType::i32},
     AclType{"QUINT8", 8, DType::u8},
     AclType{"QUINT16", 16, DType::u16},
-    AclType{"RESOURCE", 64, DType::none},
+    AclType{"RESOURCE", 64, DType::i64},
     AclType{"STRING_REF", 0, DType::none},
     AclType{"DUAL", 0, DType::none},
     AclType{"VARIANT", 0, DType::none},

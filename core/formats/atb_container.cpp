@@ -261,6 +261,8 @@ int64_t atb_element_count(const Shape& shape) {
   return overflow ? -1 : count;
 }
 
+bool is_atb_container(const File& file) { return continues(file, 0); }
+
 Result<AtbContainer> read_atb_container(const File& file) {
   ULPSCOPE_ASSIGN(Parsed last, parse(file, 0));
   for (int number = 2; last.end < file.size(); ++number) {

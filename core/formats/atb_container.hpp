@@ -35,6 +35,9 @@ struct AtbContainer {
 // the element size is known. Any thread.
 Result<AtbContainer> read_atb_container(const File& file);
 
+// Whether a file begins as such a container does.
+bool is_atb_container(const File& file);
+
 // Dims joined by commas as a shape. Blanks around numbers are skipped. format: not a list of at most 32 whole
 // numbers from 0.
 Result<Shape> parse_atb_dims(std::string_view text, char separator);

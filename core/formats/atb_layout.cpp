@@ -66,12 +66,21 @@ bool is_round(const std::string& folder) {
   return false;
 }
 
+// The rounds of a process. Beside a round, a folder whose table is empty or broken is one too: what it lacks
+// is told when it is read.
 std::vector<std::pair<int64_t, std::string>> rounds_in(const std::string& folder) {
-  std::vector<std::pair<int64_t, std::string>> rounds;
-  for (const std::string& name : folders_in(folder))
-    if (const auto number = parse_atb_number(name);
-        number && *number <= INT32_MAX && is_round(folder + "/" + name))
+  std::vector<std::pair<int64_t, std::string>> rounds, broken;
+  for (const std::string& name : folders_in(folder)) {
+    const auto number = parse_atb_number(name);
+    if (!number || *number > INT32_MAX) continue;
+    const std::string path = folder + "/" + name;
+    std::error_code ignored;
+    if (is_round(path))
       rounds.emplace_back(*number, name);
+    else if (fs::exists(path + std::string(kTable), ignored))
+      broken.emplace_back(*number, name);
+  }
+  if (!rounds.empty()) rounds.insert(rounds.end(), broken.begin(), broken.end());
   std::sort(rounds.begin(), rounds.end());
   return rounds;
 }
@@ -122,6 +131,11 @@ class Finder {
   }
 
   Result<AtbLayout> run() {
+    std::error_code ignored;
+    if (fs::is_regular_file(out_.root, ignored))
+      return Error{Code::usage, out_.root +
+                                    ": a file, expected a folder of the dump (a single .bin file is "
+                                    "read by the source tensor_files)"};
     if (!is_folder(out_.root)) return Error{Code::io, out_.root + ": no such folder"};
     ULPSCOPE_ASSIGN(const bool found, folder(""));
     if (!found)

@@ -134,6 +134,7 @@ class FaultFinder {
   std::string unexplained_reason(size_t op) const;
   void carry_missing_inputs(ThreadPool& pool);
   bool is_missing_input(int64_t row) const;
+  bool knows_inputs(size_t op) const;
   bool lacks_outputs(const OpError& op) const;
   void mark_inner();
   bool has_inner(size_t op) const;

@@ -152,6 +152,15 @@ bool FaultFinder::judge_incoming(size_t op, const Incoming& in) {
   return in.tie;
 }
 
+// Whether some input of an op was compared, or leads to the op that made it.
+bool FaultFinder::knows_inputs(size_t op) const {
+  const OpError& error = ops_[op];
+  if (error.inputs > 0) return true;
+  for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row)
+    if (is_missing_input(row) && flows_[0].producer(target_item(row)) != kNoIndex) return true;
+  return false;
+}
+
 // What the op itself adds to clean or explained inputs.
 void FaultFinder::judge_outputs(size_t op) {
   const OpError& error = ops_[op];
@@ -187,7 +196,9 @@ void FaultFinder::judge_outputs(size_t op) {
     set_state(op, OpState::tie);
     return;
   }
-  if (forward_differs(op) || hidden_state_differs(op) || is_blind(op)) {
+  // Of a call whose inputs nothing is known of what differs may have come in, once something has.
+  const bool may_inherit = !knows_inputs(op) && ranks_[target_op(op).rank].tainted;
+  if (may_inherit || forward_differs(op) || hidden_state_differs(op) || is_blind(op)) {
     set_state(op, OpState::inherited);
     return;
   }

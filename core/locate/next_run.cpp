@@ -44,8 +44,9 @@ void add_atb_run(std::vector<std::string>& steps, const ResultTable& table, cons
   config.save_child = op.kind != OpKind::kernel;
   config.filter_level = 0;
   config.device = std::to_string(std::max(culprit.rank, 0));
-  steps.push_back(fmt::format("dump {} with what is inside it on both sides, config.json: {}",
-                              culprit.op_name, atb_config_text(config)));
+  steps.push_back(
+      fmt::format("dump {} with what is inside it on both sides, with this config.json", culprit.op_name));
+  steps.push_back(atb_config_text(config));
   steps.push_back(atb_load_line("config.json", "<dir>"));
 }
 

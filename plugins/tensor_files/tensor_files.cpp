@@ -1,6 +1,6 @@
-// Source tensor_files: one .npy, .pt or .safetensors file, or a folder tree of them. Each tensor is an op of
-// its own: the quickest way to compare two arrays, and the form of a golden made on a CPU or GPU by any
-// script.
+// Source tensor_files: one .npy, .pt or .safetensors file, or a folder tree of them, or one .bin file of an
+// ATB dump. Each tensor is an op of its own: the quickest way to compare two arrays, and the form of a golden
+// made on a CPU or GPU by any script.
 #include <ulpscope/plugin.hpp>
 
 #include <algorithm>
@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "formats/acl_names.hpp"
+#include "formats/atb_codes.hpp"
+#include "formats/atb_container.hpp"
 #include "formats/framework_dump_data.hpp"
 #include "formats/framework_dump_layout.hpp"
 #include "formats/tensor_file.hpp"
@@ -79,9 +82,37 @@ void for_each_file(const std::string& root, F body) {
   }
 }
 
+// The tensor of one .bin file of an ATB dump, without the dump around it.
+ulpscope::Result<std::vector<ulpscope::TensorPlace>> read_atb_place(const ulpscope::File& file) {
+  ULPSCOPE_ASSIGN(ulpscope::AtbContainer container, ulpscope::read_atb_container(file));
+  if (container.is_alias)
+    return ulpscope::Error{ulpscope::Code::unsupported,
+                           file.path() + ": holds no elements, they are those of " +
+                               ulpscope::printable(container.alias) + ": name the folder of the dump"};
+  if (container.dtype == ulpscope::DType::none || !container.has_data)
+    return ulpscope::Error{
+        ulpscope::Code::unsupported,
+        file.path() + ": elements of type " + ulpscope::printable(container.type_text) + " are not read"};
+  if (!ulpscope::is_dense_atb_format(container.format))
+    return ulpscope::Error{ulpscope::Code::unsupported, file.path() + ": storage format " +
+                                                            ulpscope::atb_format_name(container.format) +
+                                                            ", expected one in the order of the dims"};
+  ulpscope::TensorPlace place;
+  place.dtype = container.dtype;
+  place.shape = std::move(container.shape);
+  place.offset = container.data_offset;
+  place.size = container.data_size;
+  return std::vector<ulpscope::TensorPlace>{std::move(place)};
+}
+
+ulpscope::Result<std::vector<ulpscope::TensorPlace>> places_in(const ulpscope::File& file) {
+  return ulpscope::is_atb_container(file) ? read_atb_place(file) : ulpscope::read_places(file);
+}
+
 bool opens_as_tensor(const std::string& path) {
   const auto file = ulpscope::File::open(path);
-  return file.ok() && ulpscope::sniff(*file).ok() && ulpscope::read_places(*file).ok();
+  return file.ok() && (ulpscope::is_atb_container(*file) ||
+                       (ulpscope::sniff(*file).ok() && ulpscope::read_places(*file).ok()));
 }
 
 class TensorFiles final : public ulpscope::Source {
@@ -196,7 +227,7 @@ class TensorFiles final : public ulpscope::Source {
 
   void scan_file(ulpscope::RecordSink& sink, const std::string& file) {
     const auto opened = ulpscope::File::open_under(root_, file);
-    const auto places = opened.ok() ? ulpscope::read_places(*opened)
+    const auto places = opened.ok() ? places_in(*opened)
                                     : ulpscope::Result<std::vector<ulpscope::TensorPlace>>(opened.error());
     const auto renamed = names_.find(file);
     const std::string name(

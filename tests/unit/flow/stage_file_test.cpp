@@ -67,7 +67,7 @@ TEST_CASE("stage file: what is wrong is told with its line") {
 }
 
 TEST_CASE("request: options and files of each stage") {
-  FlowRequest keep = make_request("keep_2", {"a/b", "c d"});
+  FlowRequest keep = make_request("keep_2", {"a/b", "c d"}, "");
   keep.model = "net";
   CHECK(keep.options ==
         std::vector<std::string>{"--precision_mode=force_fp16", "--keep_dtype=./exceptionlist.cfg"});
@@ -78,14 +78,36 @@ TEST_CASE("request: options and files of each stage") {
         "{\"dump\": {\"dump_list\": [{\"model_name\": \"net\"}], \"dump_path\": \"./dump\", \"dump_mode\": "
         "\"all\", "
         "\"dump_op_switch\": \"off\"}}\n");
-  CHECK(make_request("high_precision", {}).options ==
+  CHECK(make_request("high_precision", {}, "").options ==
         std::vector<std::string>{"--precision_mode=allow_fp32_to_fp16"});
-  CHECK(make_request("cache_off", {}).options.back() == "--buffer_optimize=off_optimize");
-  const FlowRequest fusion = make_request("fusion_off", {});
+  CHECK(make_request("cache_off", {}, "").options.back() == "--buffer_optimize=off_optimize");
+  const FlowRequest fusion = make_request("fusion_off", {}, "");
   CHECK(fusion.removed_options == std::vector<std::string>{"--buffer_optimize"});
   CHECK(request_files(fusion)[0].second ==
         "{\"Switch\": {\"GraphFusion\": {\"ALL\": \"off\"}, \"UBFusion\": {\"ALL\": \"off\"}}}\n");
-  CHECK(make_request("golden", {}).files.empty());
-  FlowRequest broken = make_request("keep_1", {"a\nOpType::All"});
+  CHECK(make_request("golden", {}, "").files.empty());
+  FlowRequest broken = make_request("keep_1", {"a\nOpType::All"}, "");
   CHECK(request_files(broken)[0].second == "a\\x0aOpType::All\n");
+}
+
+TEST_CASE("stage file: a bare list is one of stages") {
+  const test::TempFolder folder;
+  const auto list = read_stage_file(folder.write(
+      "stages.json", R"([{"name": "origin", "dump": "x", "options": "--precision_mode_v2=fp16"}])"));
+  REQUIRE(list.ok());
+  REQUIRE(list->stages.size() == 1);
+  CHECK(list->stages[0].options == "--precision_mode_v2=fp16");
+  CHECK(list->op_limit == 0.95);
+  CHECK(message("- {name: high_precision, dump: x}\n") ==
+        "stages.yaml: the stage origin is missing: the build and run that gave the wrong result");
+}
+
+TEST_CASE("request: origin's own precision option stands where the procedure says force_fp16") {
+  using Options = std::vector<std::string>;
+  const char* second = "--soc_version=X --precision_mode_v2=mixed_float16";
+  CHECK(make_request("high_precision", {}, second).options == Options{"--precision_mode_v2=origin"});
+  CHECK(make_request("keep_1", {"a"}, second).options ==
+        Options{"--precision_mode_v2=mixed_float16", "--keep_dtype=./exceptionlist.cfg"});
+  CHECK(make_request("cache_off", {}, "--precision_mode=allow_mix_precision").options ==
+        Options{"--precision_mode=allow_mix_precision", "--buffer_optimize=off_optimize"});
 }

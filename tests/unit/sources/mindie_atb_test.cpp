@@ -283,6 +283,21 @@ TEST_CASE("mindie_atb: names of the models connect layers") {
       "broken.json: byte 1: the text ends early (an unfinished run?); it is not used"));
 }
 
+TEST_CASE("mindie_atb: beside a round, a folder with an empty table is a round whose table is lost") {
+  const test::TempFolder folder;
+  folder.write("data/0_5/0/statistic.csv",
+               std::string(kColumns) + "0_5,0,Layer,Layer,4,input,0,float,nd,2,1.0,0.0,0.5,1.0,N/A\n");
+  folder.write("data/0_5/1/statistic.csv", "");
+  const Opened opened(entry_mindie_atb(), folder.path());
+  REQUIRE(opened.status == ULPSCOPE_OK);
+  REQUIRE(opened.records.diagnoses.size() == 1);
+  CHECK(opened.records.diagnoses[0].code == ULPSCOPE_E_IO);
+  CHECK(
+      texts_of(opened)[0] ==
+      "data/0_5/1/statistic.csv: the file is empty, expected the columns \"Device and PID,Execution Count,Op "
+      "Name,…\"; the folders alone are read");
+}
+
 TEST_CASE("mindie_atb: parameters come from the file, else from the graph, a layer alone has those inside") {
   const test::TempFolder folder;
   const std::string base = "atb_dump_data/", round = base + "data/0_5/0/";

@@ -115,6 +115,34 @@ TEST_CASE("tensor_files: other things are no tensors") {
         empty.path() + ": no .npy, .pt or .safetensors file in it");
 }
 
+TEST_CASE("tensor_files: one .bin file of an ATB dump is a tensor, an alias says whose elements it means") {
+  const test::TempFolder folder;
+  const std::string head = "$Version=1.0\nformat=2\ndtype=4\ndims=3\n";
+  const std::string path = folder.write("intensor0.bin", head + "$Object.data=0,3\n$End=1\nabc");
+  CHECK(probe(entry_tensor_files(), path) == 100);
+  Opened opened(entry_tensor_files(), path);
+  REQUIRE(opened.records.tensors.size() == 1);
+  CHECK(opened.records.ops[0].name == "intensor0");
+  CHECK(opened.records.tensors[0].dtype == DType::u8);
+  CHECK(opened.records.tensors[0].shape == Shape{3});
+  CHECK(opened.records.tensors[0].data.size == 3);
+  CHECK(opened.records.tensors[0].data.offset == head.size() + 24);
+  const std::string alias = folder.write("a.bin", head + "data=4_intensor0.bin\n$End=1\n");
+  const Opened empty(entry_tensor_files(), alias);
+  REQUIRE(empty.records.diagnoses.size() == 1);
+  CHECK(empty.records.diagnoses[0].text ==
+        alias + ": holds no elements, they are those of 4_intensor0.bin: name the folder of the dump");
+  CHECK(empty.records.tensors[0].absent == ULPSCOPE_ABSENT_BAD);
+  const Opened cut(entry_tensor_files(), folder.write("b.bin", head + "$Object.data=0,3\n$End=1\nab"));
+  REQUIRE(cut.records.diagnoses.size() == 1);
+  CHECK(cut.records.diagnoses[0].text == "byte 61: truncated: 2 of 3 bytes");
+  const Opened blocked(entry_tensor_files(),
+                       folder.write("c.bin", "$Version=1.0\nformat=29\ndtype=4\ndims=1\n$End=1\na"));
+  REQUIRE(blocked.records.diagnoses.size() == 1);
+  CHECK(blocked.records.diagnoses[0].text ==
+        folder / "c.bin" + ": storage format fractal_nz, expected one in the order of the dims");
+}
+
 TEST_CASE("tensor_files: a link out of the folder is not followed") {
   const test::TempFolder folder, outside;
   const std::string target = outside.write("x.npy", npy("|u1", "(1,)", "x"));
