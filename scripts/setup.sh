@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build libboost-dev libboost-program-options-dev libyaml-cpp-dev nlohmann-json3-dev rapidjson-dev
   libeigen3-dev libhwy-dev libfmt-dev libspdlog-dev libxlsxwriter-dev libsqlite3-dev libxxhash-dev libdeflate-dev
-  zlib1g-dev libssl-dev doctest-dev python3 libtorch-dev)
+  zlib1g-dev libssl-dev libicu-dev doctest-dev python3 libtorch-dev)
 if [ "${1:-}" = --ci ]; then packages+=(clang clang-format clang-tidy ccache chromium git python3-torch python3-numpy); fi
 
 missing=()

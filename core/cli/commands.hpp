@@ -25,6 +25,7 @@ std::unique_ptr<Command> make_mapping_command();
 std::unique_ptr<Command> make_policy_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_config_check_command();
+std::unique_ptr<Command> make_first_token_diff_command();
 std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_version_command();
 
