@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/output_options.hpp"
@@ -26,7 +25,7 @@ Result<double> non_negative(const ParsedOptions& options, std::string_view name,
 
 Result<FirstTokenOptions> options_of(const ParsedOptions& given) {
   FirstTokenOptions options;
-  ULPSCOPE_ASSIGN(options.format, input_format_of(given));
+  ULPSCOPE_TRY(set_input_format(given, options.format));
   ULPSCOPE_ASSIGN(const std::string pair, given.choice("pair", {"auto", "id", "prompt", "order"}));
   options.pair = pair == "id"       ? PairBy::id
                  : pair == "prompt" ? PairBy::prompt
@@ -114,8 +113,8 @@ class FirstTokenDiffCommand : public Command {
       return Error{Code::io, "no output of the problem run belongs to one of the golden run (paired by " +
                                  std::string(to_text(report->pairing)) + ")"};
     }
-    ULPSCOPE_TRY(give_answer(
-        context, {"first_token_diff", text_of(*report, kMostRequests), json_of(*report), ""}, format));
+    ULPSCOPE_TRY(give_output_answer(context, "first_token_diff", text_of(*report, kMostRequests),
+                                    json_of(*report), format));
     const bool found = std::any_of(report->requests.begin(), report->requests.end(),
                                    [](const RequestDiff& request) { return is_difference(request.diff); });
     const bool lost = std::any_of(report->requests.begin(), report->requests.end(), [](const auto& request) {
@@ -137,8 +136,8 @@ class FirstTokenDiffCommand : public Command {
       answer_code(context, false);
       return report.error();
     }
-    ULPSCOPE_TRY(give_answer(
-        context, {"first_token_diff", text_of(*report, kMostRequests), json_of(*report), ""}, format));
+    ULPSCOPE_TRY(give_output_answer(context, "first_token_diff", text_of(*report, kMostRequests),
+                                    json_of(*report), format));
     const auto any = [&](auto&& is) {
       return std::any_of(report->requests.begin(), report->requests.end(), is);
     };

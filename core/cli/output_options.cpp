@@ -1,5 +1,9 @@
 #include "cli/output_options.hpp"
 
+#include <utility>
+
+#include "cli/answer.hpp"
+
 namespace ulpscope {
 namespace {
 
@@ -19,9 +23,19 @@ OptionSpec answer_format_option() {
   return {"format", {}, OptionKind::value, "FORMAT", "text (default) or json, on the standard output"};
 }
 
-Result<std::optional<OutputFormat>> input_format_of(const ParsedOptions& options) {
+Status set_input_format(const ParsedOptions& options, std::optional<OutputFormat>& format) {
   ULPSCOPE_ASSIGN(const std::string word, options.choice("input_format", output_format_words()));
-  return output_format_of(word);
+  format = output_format_of(word);
+  return {};
+}
+
+Status give_output_answer(Context& context, const std::string& command, std::string text, std::string json,
+                          const std::string& format) {
+  Answer answer;
+  answer.command = command;
+  answer.text = std::move(text);
+  answer.json = std::move(json);
+  return give_answer(context, answer, format);
 }
 
 ExitCode answer_code(Context& context, bool found) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "cli/context.hpp"
 #include "outputs/output_format.hpp"
@@ -12,8 +13,12 @@ namespace ulpscope {
 OptionSpec input_format_option();
 OptionSpec answer_format_option();
 
-// Nothing for auto. usage: a wrong word.
-Result<std::optional<OutputFormat>> input_format_of(const ParsedOptions& options);
+// Sets format by --input-format; nothing for auto. usage: a wrong word.
+Status set_input_format(const ParsedOptions& options, std::optional<OutputFormat>& format);
+
+// give_answer of a text and a JSON object.
+Status give_output_answer(Context& context, const std::string& command, std::string text, std::string json,
+                          const std::string& format);
 
 // Tells what was unusable, and which exit code follows: finding where something was found, unreadable where a
 // part of the input was lost, else success.

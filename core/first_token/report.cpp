@@ -136,6 +136,35 @@ void write_steps(JsonWriter& json, const RequestDiff& request, bool has_ledger) 
                                 ", \"problem\": " + steps_text(request.problem_ledger) + "}");
 }
 
+std::string json_of_summary(const FirstTokenSummary& summary) {
+  JsonWriter json;
+  json.number("pairs", summary.pairs);
+  json.number("same", summary.same);
+  json.number("diverged", summary.diverged);
+  std::string kinds = "{";
+  for (const DiffKind kind : {DiffKind::hard, DiffKind::soft, DiffKind::unknown, DiffKind::near_tie})
+    kinds += (kinds.size() > 1 ? ", \"" : "\"") + std::string(to_text(kind)) +
+             "\": " + std::to_string(summary.by_kind[static_cast<size_t>(kind)]);
+  json.raw("by_kind", kinds + "}");
+  json.number("length", summary.length);
+  json.number("truncated_by_max_tokens", summary.truncated);
+  json.number("input_mismatch", summary.input_mismatch);
+  json.number("empty", summary.empty);
+  json.number("not_comparable", summary.not_comparable);
+  json.real("median_position", summary.median_position);
+  json.number("minimum_position", summary.minimum_position);
+  json.real("near_tie_share", summary.near_tie_share);
+  return json.out + "}";
+}
+
+void append_list(std::string& out, const std::vector<std::string>& items) {
+  out += "[";
+  for (size_t i = 0; i < items.size(); ++i) out += (i > 0 ? ",\n    " : "\n    ") + items[i];
+  out += items.empty() ? "]" : "\n  ]";
+}
+
+}  // namespace
+
 std::string json_of_request(const RequestDiff& request, const FirstTokenReport& report) {
   const TokenDiff& diff = request.diff;
   JsonWriter json;
@@ -170,35 +199,6 @@ std::string json_of_request(const RequestDiff& request, const FirstTokenReport& 
   json.out += ']';
   return json.out + "}";
 }
-
-std::string json_of_summary(const FirstTokenSummary& summary) {
-  JsonWriter json;
-  json.number("pairs", summary.pairs);
-  json.number("same", summary.same);
-  json.number("diverged", summary.diverged);
-  std::string kinds = "{";
-  for (const DiffKind kind : {DiffKind::hard, DiffKind::soft, DiffKind::unknown, DiffKind::near_tie})
-    kinds += (kinds.size() > 1 ? ", \"" : "\"") + std::string(to_text(kind)) +
-             "\": " + std::to_string(summary.by_kind[static_cast<size_t>(kind)]);
-  json.raw("by_kind", kinds + "}");
-  json.number("length", summary.length);
-  json.number("truncated_by_max_tokens", summary.truncated);
-  json.number("input_mismatch", summary.input_mismatch);
-  json.number("empty", summary.empty);
-  json.number("not_comparable", summary.not_comparable);
-  json.real("median_position", summary.median_position);
-  json.number("minimum_position", summary.minimum_position);
-  json.real("near_tie_share", summary.near_tie_share);
-  return json.out + "}";
-}
-
-void append_list(std::string& out, const std::vector<std::string>& items) {
-  out += "[";
-  for (size_t i = 0; i < items.size(); ++i) out += (i > 0 ? ",\n    " : "\n    ") + items[i];
-  out += items.empty() ? "]" : "\n  ]";
-}
-
-}  // namespace
 
 FirstTokenSummary summary_of(const FirstTokenReport& report) {
   FirstTokenSummary summary;

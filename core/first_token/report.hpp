@@ -23,6 +23,8 @@ FirstTokenSummary summary_of(const FirstTokenReport& report);
 // What to do about a result, most useful first.
 std::vector<std::string> advice_of(const TokenDiff& diff);
 
+// One of "requests", on one line.
+std::string json_of_request(const RequestDiff& request, const FirstTokenReport& report);
 // {"schema": "ulpscope.first_token/1", …}
 std::string json_of(const FirstTokenReport& report);
 std::string json_of(const RunsReport& report);
