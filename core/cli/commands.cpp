@@ -21,6 +21,8 @@ CommandList make_commands() {
   commands.push_back(make_report_command());
   commands.push_back(make_config_check_command());
   commands.push_back(make_first_token_diff_command());
+  commands.push_back(make_anomaly_command());
+  commands.push_back(make_badcase_command());
   commands.push_back(make_plugins_command());
   commands.push_back(make_version_command());
   return commands;

@@ -26,6 +26,8 @@ std::unique_ptr<Command> make_policy_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_config_check_command();
 std::unique_ptr<Command> make_first_token_diff_command();
+std::unique_ptr<Command> make_anomaly_command();
+std::unique_ptr<Command> make_badcase_command();
 std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_version_command();
 
