@@ -23,6 +23,9 @@ CommandList make_commands() {
   commands.push_back(make_first_token_diff_command());
   commands.push_back(make_anomaly_command());
   commands.push_back(make_badcase_command());
+  commands.push_back(make_guide_command());
+  commands.push_back(make_instrument_command());
+  commands.push_back(make_flow_command());
   commands.push_back(make_plugins_command());
   commands.push_back(make_version_command());
   return commands;

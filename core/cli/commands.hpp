@@ -28,6 +28,9 @@ std::unique_ptr<Command> make_config_check_command();
 std::unique_ptr<Command> make_first_token_diff_command();
 std::unique_ptr<Command> make_anomaly_command();
 std::unique_ptr<Command> make_badcase_command();
+std::unique_ptr<Command> make_guide_command();
+std::unique_ptr<Command> make_instrument_command();
+std::unique_ptr<Command> make_flow_command();
 std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_version_command();
 

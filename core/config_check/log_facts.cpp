@@ -1,6 +1,7 @@
 #include "config_check/log_facts.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "base/file.hpp"
@@ -79,6 +80,8 @@ class LogReader {
     if (line.find("SamplingParams(") != std::string_view::npos) take_request(line);
     take_engine(line);
     take_arguments(line);
+    if (facts.model_config.is_null() && line.find("with config: ") == std::string_view::npos)
+      facts.model_config = parse_model_config_print(line);
   }
 
   LogFacts facts;
@@ -171,8 +174,13 @@ Result<LogFacts> read_log(const std::string& path, Diagnostics& diagnostics) {
 }
 
 ConfigValue parse_model_config_print(std::string_view text) {
-  const size_t at = behind(text, "ModelConfig(");
-  return at == std::string_view::npos ? ConfigValue() : parse_python_fields(text.substr(at));
+  constexpr std::string_view kName = "ModelConfig(";
+  for (size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
+    // Not the end of a longer name.
+    const bool is_part = at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0;
+    if (!is_part) return parse_python_fields(text.substr(at + kName.size()));
+  }
+  return {};
 }
 
 }  // namespace ulpscope

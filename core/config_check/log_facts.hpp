@@ -23,7 +23,8 @@ struct SamplingRequest {
 struct LogFacts {
   ConfigValue engine;     // of "Initializing a V1 LLM engine (v0.9.1) with config: …"; null: no such line
   ConfigValue arguments;  // of "non-default args: {…}" or "args: Namespace(…)"; null: no such line
-  std::string version;    // of vLLM, as the engine line says
+  ConfigValue model_config;  // of a ModelConfig(…) print; null: none
+  std::string version;       // of vLLM, as the engine line says
   std::vector<SamplingRequest> requests;
 };
 

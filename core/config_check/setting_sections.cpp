@@ -92,7 +92,11 @@ void check_engine(ConfigCheckRun& run) {
     for (const auto& member : golden_shared.members) taken.insert(member.first);
     run.compare_leaves("engine", "launch", golden_shared, problem_shared, false);
   };
-  compare(run.golden.model_config_print, run.problem.model_config_print);
+  const auto print_of = [](const Bundle& bundle) -> const ConfigValue& {
+    const bool in_log = bundle.model_config_print.is_null() && bundle.log;
+    return in_log ? bundle.log->model_config : bundle.model_config_print;
+  };
+  compare(print_of(run.golden), print_of(run.problem));
   if (!run.golden.log || !run.problem.log) return;
   compare(run.golden.log->engine, run.problem.log->engine);
   compare(run.golden.log->arguments, run.problem.log->arguments);

@@ -1,0 +1,134 @@
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+#include "cli/flow_run.hpp"
+#include "cli/help.hpp"
+#include "guide/guide_texts.hpp"
+#include "incident/incident_flow.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace ulpscope {
+namespace {
+
+constexpr int kInterrupted = 130;
+
+// This program with other words; its answer is in the files that it writes.
+Result<int> run_program(const std::vector<std::string>& words) {
+  std::vector<std::string> all = {"ulpscope"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : all) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int failed = ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0)
+    return Error{Code::io,
+                 "ulpscope " + words[0] + ": cannot be started: " + std::generic_category().message(failed)};
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kInterrupted;
+}
+
+std::string state_text(const IncidentState& state, GuideLanguage language) {
+  std::string out;
+  for (const IncidentStep& step : state.steps) {
+    const GuideStep& known = procedure()[static_cast<size_t>(step.number - 1)];
+    std::string number = std::to_string(step.number);
+    number.insert(0, 2 - number.size(), ' ');
+    std::string word = step.state;
+    word.resize(8, ' ');
+    out += number + " " + word + known.what.in(language) + "\n";
+    if (!step.finding.empty()) out += "            " + printable(step.finding) + "\n";
+    if (step.state == "done" || step.state == "failed") {
+      if (!step.result.empty()) out += "            " + printable(step.result) + "\n";
+      continue;
+    }
+    for (const std::string& missing : step.missing)
+      out += "            missing: " + printable(missing) + "\n";
+  }
+  if (state.next == 0) return out + "\nall steps are done\n";
+  const IncidentStep& next = state.steps[static_cast<size_t>(state.next - 1)];
+  return out + "\nnext: step " + std::to_string(state.next) + "   " + printable(next.command) + "\n";
+}
+
+class FlowCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    CommandInfo info;
+    info.name = "flow";
+    info.group = CommandGroup::incident;
+    info.summary = "Walks through an incident, from answer to operation";
+    info.synopsis = "[DIR]";
+    info.description =
+        "Looks into the folder of an incident (default: here) for golden/ and problem/ (bundles of "
+        "config-check), "
+        "golden.outputs*, problem.outputs*, golden.run2*, problem.run2*, golden.scores*, problem.scores*, "
+        "golden.ledger.jsonl, problem.ledger.jsonl, golden_dump/ and problem_dump/, runs the steps whose "
+        "inputs are there "
+        "and new, and says what it found, what is missing, and what to do next. The state is in flow.json.";
+    info.example = "ulpscope flow incident";
+    info.max_positional = 1;
+    return info;
+  }
+
+  std::vector<OptionSpec> options() const override {
+    return {{"go_on", {}, OptionKind::flag, "", "do not stop at a step that must be put right first"},
+            {"lang", {}, OptionKind::value, "LANGUAGE", "en (default) or zh"},
+            {"format", {}, OptionKind::value, "FORMAT", "text (default) or json"}};
+  }
+
+  Result<ExitCode> run(Context& context) override {
+    const auto& words = context.options().positional();
+    return run_incident_flow(context, words.empty() ? "." : words[0]);
+  }
+};
+
+}  // namespace
+
+Result<ExitCode> run_incident_flow(Context& context, const std::string& folder) {
+  const ParsedOptions& options = context.options();
+  ULPSCOPE_ASSIGN(const std::string format, options.choice("format", {"text", "json"}));
+  ULPSCOPE_ASSIGN(const std::string lang, options.choice("lang", {"en", "zh"}));
+  const CommandList commands = make_commands();
+  IncidentHost host;
+  host.has_command = [&](const std::string& name) {
+    return std::any_of(commands.begin(), commands.end(),
+                       [&](const std::unique_ptr<Command>& command) { return command->info().name == name; });
+  };
+  host.run = [&](const std::vector<std::string>& words) -> Result<int> {
+    std::vector<std::string> all = words;
+    for (const std::string& path : options.all("plugin_path")) {
+      all.emplace_back("--plugin-path");
+      all.push_back(path);
+    }
+    return run_program(all);
+  };
+  host.started = [&](int step, const std::string& command) {
+    context.log().debug("step " + std::to_string(step) + ": " + command);
+  };
+  ULPSCOPE_ASSIGN(const IncidentState state, run_incident(folder, options.has("go_on"), host));
+  context.out() << (format == "json"
+                        ? incident_json(state)
+                        : state_text(state, lang == "zh" ? GuideLanguage::chinese : GuideLanguage::english));
+  return state.any_failed() ? ExitCode::unreadable : ExitCode::success;
+}
+
+std::unique_ptr<Command> make_flow_command() { return std::make_unique<FlowCommand>(); }
+
+}  // namespace ulpscope

@@ -1,0 +1,20 @@
+// What the result of a step says in one line, out of its JSON. For incident_flow; tolerant of members that
+// are not there.
+#pragma once
+
+#include <string>
+
+namespace ulpscope {
+
+struct StepFinding {
+  std::string text;
+  bool stops = false;     // must be put right before the next steps mean anything
+  std::string culprit;    // operation that compare found
+  std::string token;      // position of the first differing token
+  bool readable = false;  // whether the file was there and JSON
+};
+
+// path: of <command>_result.json.
+StepFinding finding_of(int step, const std::string& path);
+
+}  // namespace ulpscope

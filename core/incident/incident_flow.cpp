@@ -1,0 +1,421 @@
+#include "incident/incident_flow.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "config_check/bundle.hpp"
+#include "incident/incident_findings.hpp"
+#include "incident/incident_inputs.hpp"
+#include "report/json_text.hpp"
+#include "report/output_file.hpp"
+
+namespace ulpscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSteps = 10, kMostFolders = 10'000;
+constexpr uint64_t kMostStateBytes = uint64_t{16} << 20;
+constexpr int kUnreadable = 3, kUsage = 2, kInternal = 4;
+
+using Words = std::vector<std::string>;
+
+std::string shown(const Words& words) {
+  std::string text = "ulpscope";
+  for (const std::string& word : words) {
+    const bool plain = word.find_first_of(" '\"$\\*?") == std::string::npos;
+    text += " " + (plain ? word : "'" + word + "'");
+  }
+  return text;
+}
+
+Words joined(Words words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// The …_result.json of a folder of results; empty: none.
+std::string result_file(const std::string& folder) {
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+    if (at->path().filename().string().ends_with("_result.json")) return at->path().string();
+  return {};
+}
+
+// flow.json of the run before: what each step was run on and what it found.
+std::vector<IncidentStep> read_state(const std::string& folder) {
+  std::vector<IncidentStep> steps;
+  auto file = File::open(folder + "/flow.json");
+  if (!file.ok()) return steps;
+  const auto text = file->read_text(kMostStateBytes);
+  if (!text.ok()) return steps;
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (!json.is_object() || !json.contains("steps") || !json["steps"].is_array()) return steps;
+  const auto text_of = [](const nlohmann::json& object, const char* name) {
+    const auto at = object.find(name);
+    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+  };
+  for (const auto& entry : json["steps"]) {
+    if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number_integer()) continue;
+    IncidentStep step;
+    step.number = entry["step"].get<int>();
+    step.state = text_of(entry, "state");
+    step.result = text_of(entry, "result");
+    step.inputs = text_of(entry, "inputs");
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+std::string or_word(const std::string& text, const char* word) { return text.empty() ? word : text; }
+
+// An option that takes several files.
+Words files_or(const char* option, const std::vector<std::string>& paths, const char* word) {
+  return joined({option}, paths.empty() ? Words{word} : paths);
+}
+
+class Flow {
+ public:
+  Flow(std::string folder, bool go_on, const IncidentHost& host, IncidentInputs inputs)
+      : folder_(std::move(folder)),
+        go_on_(go_on),
+        host_(host),
+        in_(std::move(inputs)),
+        before_(read_state(folder_)) {}
+
+  IncidentState run() {
+    outputs();
+    scores();
+    configuration();
+    repeats();
+    first_token();
+    places();
+    ledgers();
+    dumps();
+    comparison();
+    replay();
+    for (const IncidentStep& step : state_.steps)
+      if (step.state != "done" && state_.next == 0) state_.next = step.number;
+    return std::move(state_);
+  }
+
+ private:
+  IncidentStep& open(int number) {
+    IncidentStep step;
+    step.number = number;
+    state_.steps.push_back(std::move(step));
+    return state_.steps.back();
+  }
+
+  // Runs the command of a step, or keeps what it found when its inputs are the same. file: "anomaly".
+  void execute(IncidentStep& step, Words words, const std::string& file,
+               const std::vector<std::string>& inputs) {
+    step.command = shown(words);
+    if (!step.missing.empty()) return;
+    if (blocked_by_ > 0 && !go_on_) {
+      step.state = "blocked";
+      step.finding = "step " + std::to_string(blocked_by_) + " comes first (--go-on does not wait for it)";
+      return;
+    }
+    if (!host_.has_command(words[0])) {
+      step.finding = "this program has no command " + words[0];
+      return;
+    }
+    step.inputs = fingerprint(inputs) + ":" + step.command;
+    const IncidentStep* old = kept(step);
+    if (old != nullptr) {
+      step.result = old->result;
+      step.state = "done";
+    } else {
+      run_command(step, std::move(words), file);
+    }
+    if (step.state == "done") judge(step);
+  }
+
+  const IncidentStep* kept(const IncidentStep& step) const {
+    std::error_code failed;
+    for (const IncidentStep& old : before_)
+      if (old.number == step.number && old.state == "done" && old.inputs == step.inputs &&
+          is_safe_relative(old.result) && fs::is_directory(folder_ + "/" + old.result, failed))
+        return &old;
+    return nullptr;
+  }
+
+  void run_command(IncidentStep& step, Words words, const std::string& file) {
+    std::error_code failed;
+    const std::string base = "ulpscope_out/" + std::to_string(step.number) + "_" + file;
+    step.result = base;
+    for (int i = 2; fs::exists(folder_ + "/" + step.result, failed) && i < kMostFolders; ++i)
+      step.result = base + "-" + std::to_string(i);
+    for (const char* word : {"-q", "--exact-output", "-o"}) words.emplace_back(word);
+    words.push_back(folder_ + "/" + step.result);
+    if (host_.started) host_.started(step.number, step.command);
+    const auto code = host_.run(words);
+    exit_code_ = code.ok() ? *code : kInternal;
+    const bool failure = exit_code_ == kUsage || exit_code_ >= kUnreadable;
+    step.state = failure ? "failed" : "done";
+    if (failure)
+      step.finding = code.ok() ? "exit code " + std::to_string(exit_code_) +
+                                     (exit_code_ == kUnreadable ? ": something could not be read" : "")
+                               : code.error().message;
+  }
+
+  void judge(IncidentStep& step) {
+    const StepFinding found = finding_of(step.number, result_file(folder_ + "/" + step.result));
+    if (!found.readable) {
+      step.state = "failed";
+      step.finding = step.result + ": holds no readable …_result.json";
+      return;
+    }
+    step.finding = found.text;
+    step.stops = found.stops;
+    if (!found.culprit.empty()) culprit_ = found.culprit;
+    if (!found.token.empty()) token_ = found.token;
+    if (step.stops) block(step);
+  }
+
+  void block(IncidentStep& step) {
+    step.stops = true;
+    if (blocked_by_ == 0) blocked_by_ = step.number;
+  }
+
+  void need(IncidentStep& step, bool there, const std::string& text) {
+    if (!there) step.missing.push_back(text);
+  }
+
+  void outputs() {
+    IncidentStep& step = open(1);
+    need(step, !in_.problem_outputs.empty(),
+         "problem.outputs*: outputs of the problem run (OpenAI JSON, token lines, prints)");
+    Words words = joined({"anomaly"}, in_.problem_outputs);
+    if (in_.problem_outputs.empty()) words.emplace_back("problem.outputs.jsonl");
+    execute(step, words, "anomaly", in_.problem_outputs);
+  }
+
+  void scores() {
+    IncidentStep& step = open(2);
+    need(step, !in_.golden_scores.empty(),
+         "golden.scores*: per-sample results of the golden run (CSV, OpenCompass, AISBench, lm-eval)");
+    need(step, !in_.problem_scores.empty(), "problem.scores*: the same of the problem run");
+    const Words words =
+        joined(joined({"badcase"}, files_or("--golden", in_.golden_scores, "golden.scores.csv")),
+               files_or("--problem", in_.problem_scores, "problem.scores.csv"));
+    execute(step, words, "badcase", joined(in_.golden_scores, in_.problem_scores));
+  }
+
+  void configuration() {
+    IncidentStep& step = open(3);
+    const std::string how =
+        " (ulpscope config-check collect -o DIR --model … --launch … --log …, on that machine)";
+    need(step, !in_.golden_bundle.empty(), "golden/: bundle of the golden run" + how);
+    need(step, !in_.problem_bundle.empty(), "problem/: bundle of the problem run" + how);
+    execute(step,
+            {"config-check", "--golden", or_word(in_.golden_bundle, "golden"), "--problem",
+             or_word(in_.problem_bundle, "problem")},
+            "config_check", {in_.golden_bundle, in_.problem_bundle});
+  }
+
+  void repeats() {
+    IncidentStep& step = open(4);
+    for (const bool golden : {true, false}) {
+      const std::string side = golden ? "golden" : "problem";
+      need(step, !(golden ? in_.golden_outputs : in_.problem_outputs).empty(),
+           side + ".outputs*: outputs of the " + side + " run");
+      need(step, !(golden ? in_.golden_repeats : in_.problem_repeats).empty(),
+           side +
+               ".run2*: the same requests a second time (ulpscope guide determinism says how to fix "
+               "randomness)");
+    }
+    Words golden = joined(joined({"first-token-diff", "--runs"}, in_.golden_outputs), in_.golden_repeats);
+    Words problem = joined(joined({"first-token-diff", "--runs"}, in_.problem_outputs), in_.problem_repeats);
+    if (!step.missing.empty()) {
+      step.command = shown({"first-token-diff", "--runs"});
+      return;
+    }
+    std::string finding;
+    for (const bool is_golden : {true, false}) {
+      const std::vector<std::string>& words = is_golden ? golden : problem;
+      execute(step, words, "first_token_diff", {words.begin() + 2, words.end()});
+      if (step.state != "done") return;
+      const bool same = same_runs(step);
+      if (!same) block(step);
+      finding += (finding.empty() ? "" : "; ") + std::string(is_golden ? "golden" : "problem") +
+                 (same ? " equals itself" : " does not equal itself");
+    }
+    step.command = shown(golden) + " && " + shown(problem);
+    step.finding = finding;
+  }
+
+  // Whether all requests of a comparison of runs have one output.
+  bool same_runs(const IncidentStep& step) const {
+    auto file = File::open(result_file(folder_ + "/" + step.result));
+    if (!file.ok()) return false;
+    const auto text = file->read_text(kMostStateBytes * 16);
+    const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+    if (!json.is_object() || !json.contains("requests") || !json["requests"].is_array()) return false;
+    return std::all_of(json["requests"].begin(), json["requests"].end(), [](const nlohmann::json& request) {
+      const bool one = request.is_object() && request.contains("distinct") &&
+                       request["distinct"].is_number() && request["distinct"].get<double>() <= 1;
+      return one || (request.is_object() && request.contains("status") && request["status"] == "same");
+    });
+  }
+
+  // Both sides' outputs, as first-token-diff takes them.
+  Words sides() const {
+    return joined(files_or("--golden", in_.golden_outputs, "golden.outputs.jsonl"),
+                  files_or("--problem", in_.problem_outputs, "problem.outputs.jsonl"));
+  }
+
+  void first_token() {
+    IncidentStep& step = open(5);
+    need(step, !in_.golden_outputs.empty(), "golden.outputs*: outputs of the golden run, with token ids");
+    need(step, !in_.problem_outputs.empty(), "problem.outputs*: outputs of the problem run, with token ids");
+    const Words words = joined({"first-token-diff"}, sides());
+    execute(step, words, "first_token_diff", joined(in_.golden_outputs, in_.problem_outputs));
+  }
+
+  // What the bundle of the problem side says of the engine.
+  struct Engine {
+    std::string vllm, vllm_ascend, device;
+  };
+  Engine engine() const {
+    Engine found;
+    if (in_.problem_bundle.empty()) return found;
+    const auto files = find_bundle_files(in_.problem_bundle);
+    if (!files.ok()) return found;
+    Diagnostics ignored;
+    std::error_code failed;
+    const std::string facts = in_.problem_bundle + "/bundle.json";
+    const bool has_facts = fs::exists(facts, failed);
+    const Bundle bundle = read_bundle("problem", *files, has_facts ? facts : "", ignored);
+    found.vllm = bundle.vllm_version;
+    found.device = bundle.device;
+    if (bundle.packages && bundle.packages->count("vllm-ascend") > 0)
+      found.vllm_ascend = bundle.packages->find("vllm-ascend")->second;
+    const auto json = has_facts ? read_config_json(facts) : Result<ConfigValue>(ConfigValue());
+    if (json.ok() && json->find("vllm_ascend") != nullptr)
+      found.vllm_ascend = json->find("vllm_ascend")->text;
+    // An editable package has a commit in place of a version.
+    if (found.vllm_ascend.starts_with("git")) found.vllm_ascend.clear();
+    return found;
+  }
+
+  void places() {
+    IncidentStep& step = open(6);
+    const Engine found = engine();
+    need(step, !found.vllm.empty(), "problem/bundle.json or problem/pip.txt with the version of vLLM");
+    if (found.device == "npu" && !found.vllm.empty())
+      need(step, !found.vllm_ascend.empty(),
+           "the version of vllm-ascend: \"vllm_ascend\" in problem/bundle.json");
+    Words words = {"guide", "collect", "--vllm-version", or_word(found.vllm, "VERSION"), "--enforce-eager"};
+    if (found.device == "npu" || found.device == "gpu") words = joined(words, {"--device", found.device});
+    if (found.device == "npu")
+      words = joined(words, {"--ascend-version", or_word(found.vllm_ascend, "VERSION")});
+    if (!token_.empty()) words = joined(words, {"--token", token_});
+    execute(step, words, "guide", {in_.problem_bundle});
+    if (step.state == "done") step.finding = "the places are in " + step.result + "/guide_result.txt";
+  }
+
+  void ledgers() {
+    IncidentStep& step = open(7);
+    const std::string how =
+        " (ulpscope instrument --tree DIR --apply --ledger FILE --ledger-only, then one run)";
+    need(step, !in_.golden_ledger.empty(), "golden.ledger.jsonl: step ledger of the golden run" + how);
+    need(step, !in_.problem_ledger.empty(), "problem.ledger.jsonl: step ledger of the problem run" + how);
+    need(step, !in_.golden_outputs.empty() && !in_.problem_outputs.empty(),
+         "golden.outputs* and problem.outputs*");
+    const Words words =
+        joined({"first-token-diff", "--golden-ledger", or_word(in_.golden_ledger, "golden.ledger.jsonl"),
+                "--problem-ledger", or_word(in_.problem_ledger, "problem.ledger.jsonl")},
+               sides());
+    execute(step, words, "first_token_diff", {words.begin() + 1, words.end()});
+  }
+
+  void dumps() {
+    IncidentStep& step = open(8);
+    step.command =
+        shown({"guide", "collect", "--token", token_.empty() ? "K" : token_, "--emit-config", "config.json"});
+    const std::string how =
+        ": dump of the step that makes the token, written by the collector with config.json";
+    need(step, !in_.golden_dump.empty(), "golden_dump/" + how);
+    need(step, !in_.problem_dump.empty(), "problem_dump/" + how);
+    if (!step.missing.empty()) return;
+    step.state = blocked_by_ > 0 && !go_on_ ? "blocked" : "done";
+    step.finding = "both dumps are there";
+  }
+
+  void comparison() {
+    IncidentStep& step = open(9);
+    need(step, !in_.golden_dump.empty(), "golden_dump/");
+    need(step, !in_.problem_dump.empty(), "problem_dump/");
+    execute(step,
+            {"compare", or_word(in_.problem_dump, "problem_dump"), or_word(in_.golden_dump, "golden_dump")},
+            "compare", {in_.problem_dump, in_.golden_dump});
+  }
+
+  void replay() {
+    IncidentStep& step = open(10);
+    need(step, !culprit_.empty(), "a culprit of step 9");
+    execute(
+        step,
+        {"replay", or_word(in_.problem_dump, "problem_dump"), "--op", culprit_.empty() ? "NAME" : culprit_},
+        "replay", {in_.problem_dump});
+  }
+
+  const std::string folder_;
+  const bool go_on_;
+  const IncidentHost& host_;
+  const IncidentInputs in_;
+  const std::vector<IncidentStep> before_;
+  IncidentState state_;
+  int blocked_by_ = 0, exit_code_ = 0;
+  std::string culprit_, token_;
+};
+
+}  // namespace
+
+bool IncidentState::any_failed() const {
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const IncidentStep& step) { return step.state == "failed"; });
+}
+
+Result<IncidentState> run_incident(const std::string& folder, bool go_on, const IncidentHost& host) {
+  ULPSCOPE_ASSIGN(IncidentInputs inputs, find_incident_inputs(folder));
+  IncidentState state = Flow(folder, go_on, host, std::move(inputs)).run();
+  const std::string path = folder + "/flow.json";
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
+  file.text() += incident_json(state);
+  ULPSCOPE_TRY(file.commit());
+  return state;
+}
+
+std::string incident_json(const IncidentState& state) {
+  std::string out = "{\"schema\": \"ulpscope.flow/1\", \"steps\": [";
+  const auto add = [&](const char* name, const std::string& text) {
+    out += std::string(", \"") + name + "\": ";
+    append_json_string(out, text);
+  };
+  for (const IncidentStep& step : state.steps) {
+    out += (step.number == 1 ? "\n {\"step\": " : ",\n {\"step\": ") + std::to_string(step.number);
+    add("state", step.state);
+    add("command", step.command);
+    add("result", step.result);
+    add("finding", step.finding);
+    out += ", \"missing\": [";
+    for (size_t i = 0; i < step.missing.size(); ++i) {
+      if (i > 0) out += ", ";
+      append_json_string(out, step.missing[i]);
+    }
+    out += "]";
+    add("inputs", step.inputs);
+    out += "}";
+  }
+  return out + "],\n \"next\": " + (state.next == 0 ? "null" : std::to_string(state.next)) + "}\n";
+}
+
+}  // namespace ulpscope

@@ -1,0 +1,127 @@
+// Python read without Python, blocks put in and taken out, versions and anchors.
+#include <doctest/doctest.h>
+
+#include "guide/anchors.hpp"
+#include "guide/python_source.hpp"
+#include "instrument/blocks.hpp"
+#include "instrument/plan.hpp"
+
+using namespace ulpscope;
+
+namespace {
+
+constexpr std::string_view kSource = R"py("""class A: return"""
+class A(B):
+    """return"""
+    x = 'class C:'
+
+    @deco(
+        1)
+    def f(self,
+          a=")"):
+        """text
+        return 1
+        """
+        b = r"\""  # return
+        if a: return 1
+        def g():
+            return 2
+        return (3,
+                4)
+
+    def h(self): return 5
+)py";
+
+EngineVersion version(const char* text) { return *parse_engine_version(text); }
+
+}  // namespace
+
+TEST_CASE("python: a class, a method, its first statement and its own returns") {
+  const PythonSource source = scan_python(kSource);
+  const auto classes = find_classes(source, "A");
+  REQUIRE(classes.size() == 1);
+  CHECK(find_classes(source, "C").empty());
+  const auto functions = find_functions(source, classes[0], "f");
+  REQUIRE(functions.size() == 1);
+  const PythonFunction& f = functions[0];
+  const auto line = [&](size_t logical) { return source.logical[logical].first + 1; };
+  CHECK(line(f.decorators) == 6);
+  CHECK(line(f.def) == 8);
+  CHECK(line(f.first_statement) == 13);
+  REQUIRE(f.returns.size() == 1);
+  CHECK(line(f.returns[0]) == 17);
+  REQUIRE(f.returns_on_a_line.size() == 1);
+  CHECK(line(f.returns_on_a_line[0]) == 14);
+  const auto h = find_functions(source, classes[0], "h");
+  REQUIRE(h.size() == 1);
+  CHECK(h[0].first_statement == h[0].end);
+  CHECK(h[0].returns_on_a_line.size() == 1);
+}
+
+TEST_CASE("python: unclosed strings and brackets end with the text") {
+  for (const char* text :
+       {"class A:\n    def f(self):\n        x = '''", "def f(\n", "x = \"\\", "\\", "'", ""})
+    CHECK_NOTHROW(scan_python(text));
+}
+
+TEST_CASE("blocks: in and out again, whatever the line ends") {
+  for (const std::string end : {"\n", "\r\n"}) {
+    CAPTURE(end);
+    const std::string text = "a" + end + "    b" + end + "    return c";
+    const std::string changed =
+        with_blocks(text, {{1, 4, "X.begin", {"one", "  two"}}, {2, 4, "X.end", {"three"}}});
+    CHECK(changed.find("    one" + end + "      two" + end) != std::string::npos);
+    const FoundBlocks found = take_out_blocks(changed);
+    CHECK(found.without == text);
+    CHECK(found.parts == std::vector<std::string>{"X.begin", "X.end"});
+    CHECK_FALSE(found.broken);
+  }
+}
+
+TEST_CASE("blocks: an edited block and a lone mark are broken") {
+  std::string changed = with_blocks("a\nb\n", {{1, 0, "X", {"one"}}});
+  std::string edited = changed;
+  edited.replace(edited.find("one"), 3, "two");
+  CHECK(take_out_blocks(edited).broken);
+  CHECK(take_out_blocks(changed.substr(changed.find("one"))).broken);
+  CHECK_FALSE(take_out_blocks("# >> ulpscope\n").broken);
+}
+
+TEST_CASE("diff: hunks with three lines around") {
+  const std::string text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n";
+  const std::string changed = with_blocks(text, {{4, 0, "X", {"a"}}, {15, 0, "Y", {"b"}}});
+  const std::string diff = unified_diff("f.py", text, changed);
+  CHECK(diff.find("--- a/f.py\n+++ b/f.py\n@@ -2,6 +2,9 @@\n 2\n 3\n 4\n+# >>> ulpscope X ") !=
+        std::string::npos);
+  CHECK(diff.find("@@ -13,6 +16,9 @@\n 13\n 14\n 15\n+# >>> ulpscope Y ") != std::string::npos);
+}
+
+TEST_CASE("versions: in Python's order") {
+  CHECK(version("0.12.0rc1") < version("0.12.0"));
+  CHECK(version("0.12.0") < version("0.12.0.post1"));
+  CHECK(version("0.9.1") < version("0.10.0"));
+  CHECK(is_at_most(version("0.24.7"), version("0.24")));
+  CHECK_FALSE(is_at_most(version("0.25.0"), version("0.24")));
+  CHECK(is_at_most(version("0.10.2.post1"), version("0.10.2")));
+  CHECK_FALSE(parse_engine_version("main").has_value());
+}
+
+TEST_CASE("anchors: returns by version, and the switch of vllm-ascend") {
+  const auto table = AnchorTable::builtin();
+  REQUIRE(table.ok());
+  const Anchor* execute = table->find("V1-X");
+  REQUIRE(execute != nullptr);
+  CHECK(execute->returns_at(version("0.8.5")) == std::vector<int64_t>{3});
+  CHECK(execute->returns_at(version("0.9.2")) == std::vector<int64_t>{5});
+  CHECK_FALSE(execute->knows(version("0.6.5")));
+  CHECK(table->switch_at(version("0.11.0")) == nullptr);
+  REQUIRE(table->switch_at(version("0.12.0rc1")) != nullptr);
+  CHECK(table->switch_at(version("0.12.0rc1"))->text == "{\"dump_config\": \"<path>\"}");
+  CHECK_FALSE(read_anchor_table("x", "known: {}\n").ok());
+}
+
+TEST_CASE("a collector that is not ours is one in code only") {
+  CHECK(has_foreign_collector("self.debugger.start(model)\n"));
+  CHECK(has_foreign_collector("from msprobe.pytorch import PrecisionDebugger\n"));
+  CHECK_FALSE(has_foreign_collector("# PrecisionDebugger\nx = 'debugger.start('\nmy_debugger_start()\n"));
+}
