@@ -27,6 +27,7 @@ CommandList make_commands() {
   commands.push_back(make_instrument_command());
   commands.push_back(make_flow_command());
   commands.push_back(make_plugins_command());
+  commands.push_back(make_completion_command());
   commands.push_back(make_version_command());
   return commands;
 }

@@ -32,6 +32,7 @@ std::unique_ptr<Command> make_guide_command();
 std::unique_ptr<Command> make_instrument_command();
 std::unique_ptr<Command> make_flow_command();
 std::unique_ptr<Command> make_plugins_command();
+std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_version_command();
 
 // Every command, in the order of the help.

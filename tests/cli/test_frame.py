@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 import runs
 
@@ -120,6 +121,17 @@ class Plugins(runs.RunTest):
     def test_show_of_an_unknown_name_suggests_the_nearest(self):
         self.assertIn("(did you mean 'torch_api'?)", self.check(2, "plugins", "show", "torch_pai").err)
         self.assertIn("argument NAME is missing", self.check(2, "plugins", "show").err)
+
+    def test_completions_know_the_commands_and_their_options(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.check(0, "completion", shell).out
+            self.assertIn("precision-compare", script)
+            self.assertIn("golden-path", script)
+        bash = self.write("ulpscope.bash", self.check(0, "completion", "bash").out)
+        answer = subprocess.run(["bash", "-c", f"source {bash}; COMP_WORDS=(ulpscope compare --gold); COMP_CWORD=2; "
+                                 "_ulpscope; echo ${COMPREPLY[@]}"], stdout=subprocess.PIPE, check=True)
+        self.assertEqual(answer.stdout.split(), [b"--golden-path", b"--golden-source"])
+        self.assertIn("expected bash, zsh or fish", self.check(2, "completion", "tcsh").err)
 
     def test_an_unknown_action_is_a_usage_error(self):
         self.assertIn("expected list, show, path, check or new (did you mean 'path'?)", self.check(2, "plugins", "paht").err)

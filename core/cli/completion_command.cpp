@@ -1,0 +1,171 @@
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/context.hpp"
+
+namespace ulpscope {
+namespace {
+
+// A command and the options that it takes, as the shells get them.
+struct Words {
+  std::vector<std::string> names;  // of the command, aliases included
+  std::string summary;
+  std::vector<OptionSpec> options;
+};
+
+std::vector<Words> all_words() {
+  std::vector<Words> all;
+  for (const auto& command : make_commands()) {
+    const CommandInfo info = command->info();
+    Words words{{info.name}, info.summary, {}};
+    words.names.insert(words.names.end(), info.aliases.begin(), info.aliases.end());
+    const auto add = [&](const std::vector<OptionSpec>& specs) {
+      for (const OptionSpec& spec : specs)
+        if (!spec.hidden) words.options.push_back(spec);
+    };
+    add(command->options());
+    add(common_options());
+    if (info.writes_output) add(output_options());
+    all.push_back(std::move(words));
+  }
+  return all;
+}
+
+// The spelling of the documentation: "--output-path".
+std::string long_name(const OptionSpec& option) {
+  std::string text = option.name;
+  for (char& c : text)
+    if (c == '_') c = '-';
+  return text;
+}
+
+// text between single quotes of a shell; escaped says how a quote is written there.
+std::string quoted(const std::string& text, std::string_view escaped) {
+  std::string out = "'";
+  for (const char c : text)
+    if (c == '\'')
+      out += escaped;
+    else
+      out += c;
+  return out + "'";
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : between).append(word);
+  return text;
+}
+
+std::string bash_script(const std::vector<Words>& all) {
+  std::string names, cases;
+  for (const Words& command : all) {
+    names.append(names.empty() ? "" : " ").append(joined(command.names, " "));
+    std::string options;
+    for (const OptionSpec& option : command.options)
+      options.append(options.empty() ? "--" : " --").append(long_name(option));
+    cases += "      " + joined(command.names, "|") + ") words='" + options + "' ;;\n";
+  }
+  return "# Completion of ulpscope for bash: source this file, or put it into bash-completion's folder.\n"
+         "_ulpscope() {\n"
+         "  local current=${COMP_WORDS[COMP_CWORD]} words=\n"
+         "  COMPREPLY=()\n"
+         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+         "    words='" +
+         names +
+         "'\n"
+         "  elif [[ $current == -* ]]; then\n"
+         "    case ${COMP_WORDS[1]} in\n" +
+         cases +
+         "    esac\n"
+         "  fi\n"
+         "  [ -z \"$words\" ] || mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+         "}\n"
+         "complete -o bashdefault -o default -F _ulpscope ulpscope\n";
+}
+
+// A colon parts a word from what is said of it.
+std::string zsh_entry(const std::string& word, const std::string& doc) {
+  std::string text = word + ":";
+  for (const char c : doc) text += c == ':' ? std::string("\\:") : std::string(1, c);
+  return quoted(text, "'\\''");
+}
+
+std::string zsh_script(const std::vector<Words>& all) {
+  std::string names, cases;
+  for (const Words& command : all) {
+    for (const std::string& name : command.names) names += "    " + zsh_entry(name, command.summary) + "\n";
+    cases += "    " + joined(command.names, "|") + ") options=(\n";
+    for (const OptionSpec& option : command.options)
+      cases += "      " + zsh_entry("--" + long_name(option), option.doc) + "\n";
+    cases += "    ) ;;\n";
+  }
+  return "#compdef ulpscope\n"
+         "local -a commands options\n"
+         "if (( CURRENT == 2 )); then\n"
+         "  commands=(\n" +
+         names +
+         "  )\n"
+         "  _describe command commands\n"
+         "elif [[ $PREFIX == -* ]]; then\n"
+         "  case $words[2] in\n" +
+         cases +
+         "  esac\n"
+         "  _describe option options\n"
+         "else\n"
+         "  _files\n"
+         "fi\n";
+}
+
+std::string fish_script(const std::vector<Words>& all) {
+  constexpr std::string_view kQuote = "\\'";
+  std::string text = "# Completion of ulpscope for fish.\n";
+  for (const Words& command : all) {
+    for (const std::string& name : command.names)
+      text += "complete -c ulpscope -n __fish_use_subcommand -f -a " + name + " -d " +
+              quoted(command.summary, kQuote) + "\n";
+    for (const OptionSpec& option : command.options)
+      text += "complete -c ulpscope -n '__fish_seen_subcommand_from " + joined(command.names, " ") + "' -l " +
+              long_name(option) + (option.kind == OptionKind::flag ? "" : " -r") + " -d " +
+              quoted(option.doc, kQuote) + "\n";
+  }
+  return text;
+}
+
+class CompletionCommand : public Command {
+ public:
+  CommandInfo info() const override {
+    CommandInfo info;
+    info.name = "completion";
+    info.group = CommandGroup::extend;
+    info.summary = "Prints the completion of commands and options for a shell";
+    info.synopsis = "bash|zsh|fish";
+    info.description =
+        "An installed ulpscope has brought its completions along. Otherwise: source <(ulpscope completion "
+        "bash).";
+    info.example = "ulpscope completion fish > ~/.config/fish/completions/ulpscope.fish";
+    info.max_positional = 1;
+    return info;
+  }
+
+  Result<ExitCode> run(Context& context) override {
+    ULPSCOPE_ASSIGN(const std::string shell, context.options().required(0, "SHELL"));
+    const std::vector<Words> all = all_words();
+    if (shell == "bash")
+      context.out() << bash_script(all);
+    else if (shell == "zsh")
+      context.out() << zsh_script(all);
+    else if (shell == "fish")
+      context.out() << fish_script(all);
+    else
+      return Error{Code::usage, "no completion for '" + printable(shell) + "', expected bash, zsh or fish"};
+    return ExitCode::success;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_completion_command() { return std::make_unique<CompletionCommand>(); }
+
+}  // namespace ulpscope
