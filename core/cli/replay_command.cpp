@@ -32,6 +32,7 @@ Result<Target> find_target(const DumpIndex& index, const StepRank& group, const 
         return Error{Code::usage, "option --op: the dump has no backward of '" + printable(item.id) + "'"};
       return target;
     }
+    names.push_back(item.id);
     names.push_back(item.id + ".forward");
   }
   return Error{Code::usage, "option --op: " + printable(index.path()) + " has no API call '" +

@@ -61,6 +61,13 @@ std::string first_line(const char* what) {
 
 bool lacks_kernel(const std::string& what) { return what.find("not implemented for") != std::string::npos; }
 
+// What operators say of inputs of several types, which autocast would have made one.
+bool is_type_mismatch(const std::string& what) {
+  for (const char* text : {"expected scalar type", "same dtype", "same type", "should be the same"})
+    if (what.find(text) != std::string::npos) return true;
+  return false;
+}
+
 // The leaf whose gradient is that of an argument.
 struct Leaf {
   std::string path;
@@ -174,7 +181,11 @@ class TorchExecutor final : public Executor {
       execute(first, op, inputs, input_count, wanted, std::nullopt, out);
       return;
     } catch (const c10::Error& problem) {
-      if (precision_ != Precision::native || !low || !lacks_kernel(problem.what_without_backtrace())) throw;
+      const std::string what = problem.what_without_backtrace();
+      const bool mixed = mixed_low_type(first).has_value();
+      if (precision_ != Precision::native || !low ||
+          !(lacks_kernel(what) || (mixed && is_type_mismatch(what))))
+        throw;
     }
     host_.info(std::string("no kernel for ") + name(dtype_of(*low)) +
                " on this device: computed in float32 and rounded once");
@@ -219,7 +230,7 @@ class TorchExecutor final : public Executor {
                OutputSink& out) const {
     const bool backward = op.phase == ULPSCOPE_BACKWARD;
     const at::AutoGradMode gradients(backward);
-    const auto autocast_type = precision_ == Precision::native ? mixed_low_type(call) : std::nullopt;
+    const auto autocast_type = autocast_of(call);
     const std::vector<Leaf> leaves =
         place_tensors(call, backward ? wanted : std::vector<std::string>(), round_to.has_value());
     Value result;
@@ -232,6 +243,14 @@ class TorchExecutor final : public Executor {
     for (uint32_t i = 0; i < input_count; ++i)
       if (inputs[i].role == ULPSCOPE_GRADIENT) return run_backward(result, inputs[i], leaves, round_to, out);
     throw Failure(ULPSCOPE_E_USAGE, "a backward run needs the gradient of an output");
+  }
+
+  // The low type of a call that mixes types. type_as mixes them on purpose, and a CPU has no autocast to
+  // float16.
+  std::optional<at::ScalarType> autocast_of(Call& call) const {
+    const auto low = mixed_low_type(call);
+    if (precision_ != Precision::native || call.name == "type_as") return std::nullopt;
+    return device_.is_cpu() && low == at::kHalf ? std::nullopt : low;
   }
 
   void run_backward(const Value& result, const ulpscope_tensor& given, const std::vector<Leaf>& leaves,

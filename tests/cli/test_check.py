@@ -194,6 +194,15 @@ class OnTheCpu(CheckTest):
         self.assertEqual((output["golden_dtype"], output["device_dtype"]), ("torch.float32", "torch.float16"))
         self.assertIn("no kernel for float16 on this device: computed in float32 and rounded once", output["message"])
 
+    def test_calls_of_mixed_precision(self):
+        half, full = dict(tensor((4, 4)), dtype="torch.float16", Max=1.0, Min=-1.0), dict(tensor((4, 4)), Max=1.0, Min=-1.0)
+        self.run_check(0, self.dump({"Functional.linear.0.forward": call([half, full], [half]),
+                                     "Torch.add.0.forward": call([half, full], [full]),
+                                     "Tensor.type_as.0.forward": call([full, half], [half])}), "-d", "cpu")
+        types = {name: api["outputs"][0]["device_dtype"] for name, api in self.apis.items()}
+        self.assertEqual(types, {"Functional.linear.0": "torch.float16", "Torch.add.0": "torch.float32",
+                                 "Tensor.type_as.0": "torch.float16"})
+
     def test_what_cannot_run_is_a_skip_with_the_reason(self):
         calls = dict(relu_calls(), **{
             "Torch.nowhere.0.forward": call([tensor()], [tensor()]),
