@@ -115,6 +115,7 @@ class Process {
 
   static int spawn(const std::vector<std::string>& command, int in, int out, bool show_errors, pid_t& pid) {
     std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
     for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     posix_spawn_file_actions_t actions;
