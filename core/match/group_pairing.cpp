@@ -60,6 +60,22 @@ class Translation {
   int32_t target_ = 0, golden_ = 0;
 };
 
+void join_single_golden(const DumpIndex& target, const DumpIndex& golden, GroupPairing& out) {
+  if (golden.groups().size() != 1 || golden.groups()[0].step >= 0) return;
+  const bool paired = std::any_of(out.pairs.begin(), out.pairs.end(), [](const GroupPair& pair) {
+    return pair.target != nullptr && pair.golden != nullptr;
+  });
+  if (paired) return;
+  std::erase_if(out.pairs, [](const GroupPair& pair) { return pair.target == nullptr; });
+  const StepRank& first = target.groups()[0];
+  for (GroupPair& pair : out.pairs)
+    if (pair.target == &first) pair.golden = &golden.groups()[0];
+  out.notices = {"golden says nothing of steps and ranks: it is compared with step " +
+                 std::to_string(first.step) + " rank " + std::to_string(first.rank) +
+                 ", the first (--step and --rank choose)"};
+  out.joined = true;
+}
+
 }  // namespace
 
 GroupPairing pair_groups(const DumpIndex& target, const DumpIndex& golden) {
@@ -91,6 +107,7 @@ GroupPairing pair_groups(const DumpIndex& target, const DumpIndex& golden) {
       out.notices.push_back("step " + std::to_string(group.step) + " rank " + std::to_string(group.rank) +
                             " is only in " + (in_target ? "target" : "golden"));
   }
+  join_single_golden(target, golden, out);
   return out;
 }
 

@@ -17,9 +17,12 @@ struct GroupPair {
 struct GroupPairing {
   std::vector<GroupPair> pairs;  // target order; those of golden alone after the one they follow
   std::vector<std::string> notices;
+  bool joined =
+      false;  // a golden without steps was given to the first step of the target, as the notice says
 };
 
-// Where both sides hold one step (one rank) these pair whatever their numbers.
+// Where both sides hold one step (one rank) these pair whatever their numbers. A golden of one run that says
+// nothing of steps belongs to the first step and rank of the target.
 GroupPairing pair_groups(const DumpIndex& target, const DumpIndex& golden);
 
 }  // namespace ulpscope

@@ -60,10 +60,8 @@ class OriginMatcher {
 
   PairList run() {
     GroupPairing groups = pair_groups(target_, golden_);
-    join_single_golden(groups);
     // A folder of files has neither steps nor ranks: that these pair with the target's is nothing to tell.
-    if (!golden_is_files_) out_.notices = std::move(groups.notices);
-    if (!single_golden_.empty()) out_.notices.push_back(single_golden_);
+    if (!golden_is_files_ || groups.joined) out_.notices = std::move(groups.notices);
     for (const GroupPair& group : groups.pairs) {
       const auto target_ops =
           group.target == nullptr ? std::span<const OpId>() : std::span<const OpId>(group.target->ops);
@@ -81,23 +79,6 @@ class OriginMatcher {
   std::string_view origin(const DumpIndex& index, ItemId item) const {
     const TensorId tensor = index.items()[item].tensor;
     return tensor == kNoIndex ? std::string_view() : index.text(index.tensors()[tensor].origin);
-  }
-
-  // A golden of one run that says nothing of steps belongs to the first step of the target.
-  void join_single_golden(GroupPairing& groups) {
-    if (golden_.groups().size() != 1 || golden_.groups()[0].step >= 0 || target_.groups().empty()) return;
-    const StepRank* golden = &golden_.groups()[0];
-    const bool paired = std::any_of(groups.pairs.begin(), groups.pairs.end(), [](const GroupPair& pair) {
-      return pair.target != nullptr && pair.golden != nullptr;
-    });
-    if (paired) return;
-    std::erase_if(groups.pairs, [](const GroupPair& pair) { return pair.target == nullptr; });
-    const StepRank& first = target_.groups()[0];
-    for (GroupPair& pair : groups.pairs)
-      if (pair.target == &first) pair.golden = golden;
-    single_golden_ = "golden says nothing of steps and ranks: it is compared with step " +
-                     std::to_string(first.step) + " rank " + std::to_string(first.rank) +
-                     ", the first (--step and --rank choose)";
   }
 
   std::string golden_key(ItemId item) const {
@@ -331,7 +312,6 @@ class OriginMatcher {
   std::unordered_map<std::string, uint32_t> most_calls_;           // by origin of the target
   std::unordered_map<std::string, std::set<std::string>> claims_;  // escaped name to origins of the target
   std::set<std::string> ambiguous_;
-  std::string single_golden_;  // what a golden without steps was compared with, for the user
   int64_t left_out_ = 0;
   PairList out_;
 };

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -18,6 +19,9 @@ namespace {
 constexpr size_t kSampledMembers = 8;  // of a family, whose values are looked at
 constexpr size_t kMaxFamilies = 3000;  // a side; more are no layers but single calls
 constexpr size_t kMaxDigits = 9;
+constexpr size_t kFewMembers = 4;
+// Single operations pair only where they stand at about the same place of the run.
+constexpr double kFarApart = 0.4;
 // Statistics of two runs in different formats agree within this share of their size.
 constexpr double kAlike = 0.05;
 constexpr size_t kNoPosition = SIZE_MAX;
@@ -123,6 +127,16 @@ ItemId first_output(const DumpIndex& index, OpId op) {
   return kNoIndex;
 }
 
+// Each member of a small family as one of its own.
+void add_members(const Family& family, const std::map<OpId, double>& place, std::vector<Family>& out) {
+  for (size_t i = 0; i < family.ops.size(); ++i) {
+    Family single{family.name, kNoPosition, {family.ops[i]}, {0}, place.at(family.ops[i]), {}};
+    single.name.numbers[family.position] = family.counts[i];
+    single.words = words_of(single);
+    out.push_back(std::move(single));
+  }
+}
+
 // The families of the first step and rank, without operations whose names the other side knows too.
 std::vector<Family> families_of(const DumpIndex& index, const std::set<std::string_view>& known) {
   std::vector<Family> families;
@@ -155,11 +169,14 @@ std::vector<Family> families_of(const DumpIndex& index, const std::set<std::stri
     for (auto& [rest, family] : by_rest) {
       if (family.ops.size() == 1) family.position = kNoPosition;
       family.words = words_of(family);
+      // The two embeddings of prefill and decode count alike, and only one of them may be in golden.
+      if (family.ops.size() > 1 && family.ops.size() <= kFewMembers) add_members(family, place, families);
       families.push_back(std::move(family));
     }
   }
-  std::sort(families.begin(), families.end(),
-            [](const Family& a, const Family& b) { return a.ops[0] < b.ops[0]; });
+  std::sort(families.begin(), families.end(), [](const Family& a, const Family& b) {
+    return std::pair(a.ops[0], b.ops.size()) < std::pair(b.ops[0], a.ops.size());
+  });
   if (families.size() > kMaxFamilies) families.resize(kMaxFamilies);
   return families;
 }
@@ -186,11 +203,16 @@ class Suggester {
         if (const auto points = score(targets[t], goldens[g])) candidates.push_back({*points, t, g});
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
-    std::vector<bool> target_taken(targets.size()), golden_taken(goldens.size());
+    std::set<OpId> target_taken, golden_taken;
+    const auto is_free = [](const std::set<OpId>& taken, const Family& family) {
+      return std::none_of(family.ops.begin(), family.ops.end(), [&](OpId op) { return taken.contains(op); });
+    };
     std::map<size_t, SuggestedRule> rules;
     for (const Candidate& c : candidates) {
-      if (target_taken[c.target] || golden_taken[c.golden]) continue;
-      target_taken[c.target] = golden_taken[c.golden] = true;
+      const Family &t = targets[c.target], &g = goldens[c.golden];
+      if (!is_free(target_taken, t) || !is_free(golden_taken, g)) continue;
+      target_taken.insert(t.ops.begin(), t.ops.end());
+      golden_taken.insert(g.ops.begin(), g.ops.end());
       rules.emplace(c.target, rule(targets[c.target], goldens[c.golden]));
     }
     std::vector<SuggestedRule> out;
@@ -225,6 +247,7 @@ class Suggester {
   std::optional<double> score(const Family& t, const Family& g) {
     if (t.ops.size() != g.ops.size() || (t.position == kNoPosition) != (g.position == kNoPosition))
       return std::nullopt;
+    if (t.ops.size() == 1 && std::fabs(t.place - g.place) > kFarApart) return std::nullopt;
     for (size_t i = 1; i < t.ops.size(); ++i)
       if (t.counts[i] - g.counts[i] != t.counts[0] - g.counts[0]) return std::nullopt;
     for (const size_t i : {size_t{0}, t.ops.size() - 1}) {
@@ -233,15 +256,17 @@ class Suggester {
       const std::vector<int64_t> shape = plain_shape(target_, target_.items()[a].tensor);
       if (shape != plain_shape(golden_, golden_.items()[b].tensor)) return std::nullopt;
     }
+    // A fault makes everything behind it unlike: what stands before it must agree.
     const auto [compared, equal] = compare_values(t, g);
-    if (compared > 0 && equal * 2 <= compared) return std::nullopt;
+    if (compared > 0 && equal * 3 < compared) return std::nullopt;
     double points = compared > 0 ? 4.0 * static_cast<double>(equal) / static_cast<double>(compared) : 0;
     int64_t common = 0;
     for (const std::string& word : t.words)
       common += std::find(g.words.begin(), g.words.end(), word) != g.words.end() ? 1 : 0;
     // Without values a shape alone proves nothing.
     if (compared == 0 && common == 0) return std::nullopt;
-    points += static_cast<double>(common) - 0.1 * static_cast<double>(g.words.size());
+    if (t.ops.size() > 1) points += 6;  // a rule for many says more than the likeness of one
+    points += static_cast<double>(common) - 0.1 * static_cast<double>(t.words.size() + g.words.size());
     return points + 1 - std::fabs(t.place - g.place);
   }
 

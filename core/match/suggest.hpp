@@ -27,7 +27,7 @@ using StatisticsReader = std::function<std::optional<ulpscope_stats>(bool of_tar
 
 // Rules for the operations of the first step and rank of each side that have no namesake on the other side,
 // in execution order of the target. Operations pair only in families of equal size and equal shapes
-// (dimensions of 1 do not count), and not where statistics are known and mostly unlike.
+// (dimensions of 1 do not count), and not where statistics are known and fewer than a third of them alike.
 std::vector<SuggestedRule> suggest_mapping(const DumpIndex& target, const DumpIndex& golden,
                                            const StatisticsReader& statistics);
 

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <ulpscope/elementwise.hpp>
 
+#include "base/text.hpp"
+#include "formats/atb_names.hpp"
 #include "formats/tensor_writer.hpp"
 #include "index/tensor_data.hpp"
 #include "tensors/element_text.hpp"
@@ -33,6 +35,21 @@ std::string file_of(const DumpIndex& index, const TensorRow& tensor) {
   return found.ok() ? std::string(to_view(found->file)) : std::string();
 }
 
+bool is_atb_op_folder(std::string_view name) {
+  const auto op = parse_atb_op_name(name);
+  return op && !parse_atb_number(op->type);  // "0_39943" is a process
+}
+
+// The folder of an ATB tensor is that of its operation; the file of an alias lies in that of another one.
+std::string atb_folder(const std::string& file, const std::string& op_name, Role role) {
+  std::vector<std::string_view> parts = split(file, '/');
+  parts.resize(parts.size() - std::min<size_t>(parts.size(), 2));  // without before or after, and the file
+  while (!parts.empty() && is_atb_op_folder(parts.back())) parts.pop_back();
+  std::string folder;
+  for (const std::string_view part : parts) folder.append(part).append("/");
+  return folder + op_name + (role == Role::output ? "/after" : "/before");
+}
+
 std::string wanted_path(const DumpIndex& index, ItemId item) {
   const TensorRow& tensor = index.tensors()[index.items()[item].tensor];
   const OpRow& op = index.ops()[tensor.op];
@@ -40,7 +57,10 @@ std::string wanted_path(const DumpIndex& index, ItemId item) {
   // In a folder of tensor files an op is a file: its name is the relative path.
   if (index.source_name() == "tensor_files") return safe_relative_path(op_name);
   const std::string file = file_of(index, tensor);
-  const std::string folder = file.empty() ? step_rank_folder(op) : folder_of(file);
+  const bool is_atb = index.source_name() == "mindie_atb" && !file.empty();
+  const std::string folder = is_atb         ? atb_folder(file, op_name, index.items()[item].role)
+                             : file.empty() ? step_rank_folder(op)
+                                            : folder_of(file);
   const std::string name = safe_component(op_name + "." + index.item_name(item));
   return folder.empty() ? name : safe_relative_path(folder) + "/" + name;
 }

@@ -43,6 +43,16 @@ class Convert(runs.RunTest):
         self.assertIn("converted 2   failed 1   without data 1", run.out)
         self.assertIn("missing.npy", run.err)
 
+    def test_aliases_of_an_atb_dump_stand_under_their_own_operation(self):
+        head = b"$Version=1.0\nformat=2\ndtype=0\ndims=2\n"
+        self.write("d/0_5/0/4_Layer/before/intensor0.bin", head + b"$Object.data=0,8\n$End=1\n" + floats(1, 2))
+        self.write("d/0_5/0/4_Layer/1_Add/before/intensor0.bin", head + b"data=4_intensor0.bin\n$End=1\n")
+        _, manifest = self.convert(0, self.path("d"))
+        self.assertEqual(sorted(row["file"] for row in manifest["tensors"]),
+                         ["0_5/0/4_Layer/1_Add/before/4_Layer_1_Add.input.0.npy", "0_5/0/4_Layer/before/4_Layer.input.0.npy"])
+        for row in manifest["tensors"]:
+            self.assertTrue(self.read("out", row["file"]).endswith(floats(1, 2)))
+
     def test_values_of_types_that_npy_lacks_become_float32(self):
         # 1.5 and -0.0078125 as bfloat16; 1.5 and 2^-9 as float8_e4m3fn
         path = self.write("x.safetensors", safetensors({"a": ("BF16", [2], b"\xc0\x3f\x00\xbc"),

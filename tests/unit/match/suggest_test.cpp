@@ -82,9 +82,22 @@ TEST_CASE("suggest mapping: other values, other shapes and other numbers of laye
   const DumpIndex target = layers(1).index(), unlike = modules(2).index();
   CHECK(suggest_mapping(target, unlike, recorded(target, unlike)).empty());
   test::MemoryDump fewer("torch_api");
-  fewer.op("Module.layers.0.Layer.forward.0").tensor(tensor(Role::output, "0", {6, 32}, 3));
+  fewer.op("Module.layers.0.Layer.forward.0").tensor(tensor(Role::output, "0", {6, 32}, 77));
   const DumpIndex golden = fewer.index();
   CHECK(suggest_mapping(target, golden, recorded(target, golden)).empty());
+}
+
+TEST_CASE("suggest mapping: behind a fault values differ, and one of two embeddings has a partner") {
+  test::MemoryDump faulty = layers(1);
+  faulty.op("8_WordEmbedding").tensor(tensor(Role::output, "0", {1, 32}, 4));
+  faulty.records()[2].second[1].stats.l2norm = 40;  // the output of the second layer
+  faulty.records()[3].second[1].stats.l2norm = 50;
+  const DumpIndex target = faulty.index(), golden = modules(1).index();
+  const auto rules = suggest_mapping(target, golden, recorded(target, golden));
+  REQUIRE(rules.size() == 2);
+  CHECK(rules[0].target == "0_WordEmbedding");
+  CHECK(rules[1].golden == "Module.model.layers.{n-2}.LlamaDecoderLayer.forward.0");
+  CHECK(rules[1].alike == 1);
 }
 
 TEST_CASE("suggest mapping: names that agree need no rule") {
