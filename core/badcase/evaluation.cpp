@@ -40,11 +40,12 @@ Layout layout_of(const File& file) {
 // One pass over one file.
 class EvaluationSet::Reader {
  public:
-  Reader(EvaluationSet& set, uint32_t file, Diagnostics& diagnostics)
-      : set_(set), handle_(set.files_[file]), index_(file), diagnostics_(diagnostics) {}
+  // file must outlive it; index: its place among the files of the set.
+  Reader(EvaluationSet& set, const File& file, uint32_t index, Diagnostics& diagnostics)
+      : set_(set), file_(file), name_(set.files_[index].name), index_(index), diagnostics_(diagnostics) {}
 
   Status run(const Cancel& cancel) {
-    const auto format = find_output_format(handle_.file, std::nullopt);
+    const auto format = find_output_format(file_, std::nullopt);
     if (!format.ok()) {
       if (format.error().code == Code::io) return format.error();
       diagnostics_.add(Severity::error, format.error());
@@ -52,17 +53,17 @@ class EvaluationSet::Reader {
     }
     if (format->format == OutputFormat::csv) return read_rows(cancel);
     if (format->format != OutputFormat::json) {
-      diagnostics_.add({Severity::error, Code::format, handle_.name,
+      diagnostics_.add({Severity::error, Code::format, name_,
                         "no evaluation results, expected a CSV table, JSON results or JSON lines"});
       return {};
     }
-    const Layout layout = layout_of(handle_.file);
+    const Layout layout = layout_of(file_);
     return layout == Layout::records ? read_records(format->framing, cancel)
                                      : read_members(layout == Layout::details, cancel);
   }
 
  private:
-  std::string where(uint64_t offset) const { return handle_.name + ": byte " + std::to_string(offset); }
+  std::string where(uint64_t offset) const { return name_ + ": byte " + std::to_string(offset); }
 
   void keep(EvaluatedSample&& sample, uint64_t offset, uint64_t size) {
     if (sample.key.empty()) {
@@ -80,7 +81,7 @@ class EvaluationSet::Reader {
   Status read_rows(const Cancel& cancel) {
     FileFacts& facts = set_.facts_[index_];
     facts.is_csv = true;
-    RecordReader reader(handle_.file, Framing::rows, diagnostics_);
+    RecordReader reader(file_, Framing::rows, diagnostics_);
     Record record;
     std::vector<std::string> cells;
     for (bool header = true; !cancel.requested(); header = false) {
@@ -91,7 +92,7 @@ class EvaluationSet::Reader {
       if (header) {
         facts.columns = CsvColumns(cells);
         if (facts.columns.has("pass") || facts.columns.has("passed")) continue;
-        diagnostics_.add({Severity::error, Code::format, handle_.name, "no column pass or passed"});
+        diagnostics_.add({Severity::error, Code::format, name_, "no column pass or passed"});
         break;
       }
       keep(csv_sample(facts.columns, cells), record.offset, record.text.size());
@@ -100,7 +101,7 @@ class EvaluationSet::Reader {
   }
 
   Status read_records(Framing framing, const Cancel& cancel) {
-    RecordReader reader(handle_.file, framing, diagnostics_);
+    RecordReader reader(file_, framing, diagnostics_);
     Record record;
     while (!cancel.requested()) {
       ULPSCOPE_ASSIGN(const bool found, reader.next(record));
@@ -116,13 +117,13 @@ class EvaluationSet::Reader {
 
   Status broken(const JsonLexer& lexer) {
     if (lexer.error().code == Code::io) return lexer.error();
-    diagnostics_.add(Severity::error, lexer.error(), handle_.name);
+    diagnostics_.add(Severity::error, lexer.error(), name_);
     return {};
   }
 
   // {"0": {…}, "1": {…}}, or the same, or a list, in "details".
   Status read_members(bool in_details, const Cancel& cancel) {
-    JsonLexer lexer(handle_.file);
+    JsonLexer lexer(file_);
     lexer.next();
     bool is_list = false;
     while (in_details) {
@@ -160,7 +161,8 @@ class EvaluationSet::Reader {
   }
 
   EvaluationSet& set_;
-  const OutputFileHandle& handle_;
+  const File& file_;
+  const std::string& name_;
   uint32_t index_;
   Diagnostics& diagnostics_;
   JsonTape tape_;
@@ -173,7 +175,8 @@ Result<EvaluationSet> EvaluationSet::read(const std::vector<std::string>& paths,
   ULPSCOPE_ASSIGN(set.files_, open_output_files(paths));
   set.facts_.resize(set.files_.size());
   for (uint32_t i = 0; i < set.files_.size() && !cancel.requested(); ++i) {
-    ULPSCOPE_TRY(Reader(set, i, diagnostics).run(cancel));
+    ULPSCOPE_ASSIGN(const File file, set.files_[i].open());
+    ULPSCOPE_TRY(Reader(set, file, i, diagnostics).run(cancel));
     if (set.samples_.size() > kMostSamples)
       return Error{Code::io, "expected at most " + std::to_string(kMostSamples) + " samples"};
   }
@@ -183,7 +186,7 @@ Result<EvaluationSet> EvaluationSet::read(const std::vector<std::string>& paths,
 }
 
 Result<EvaluatedSample> EvaluationSet::load(const SampleEntry& entry) const {
-  const File& file = files_[entry.file].file;
+  ULPSCOPE_ASSIGN(const File file, files_[entry.file].open());
   const Error changed{Code::format, printable(file.path()) + ": changed while it was read"};
   if (entry.offset > file.size() || entry.size > file.size() - entry.offset) return changed;
   const auto size = static_cast<size_t>(entry.size);

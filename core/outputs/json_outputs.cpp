@@ -12,6 +12,8 @@ namespace ulpscope {
 namespace {
 
 constexpr uint32_t kNone = JsonTape::kNone;
+// Of prompts that the choices of one response share: each gets a copy.
+constexpr uint64_t kMostSharedBytes = uint64_t{256} << 20;
 
 uint32_t member(const JsonTape& tape, uint32_t object, std::string_view name) {
   return tape.is(object, JsonKind::object) ? tape.find(object, name) : kNone;
@@ -122,6 +124,10 @@ void append_choice(const JsonTape& tape, uint32_t node, int64_t ordinal, const S
 
 void append_choices(const JsonTape& tape, uint32_t list, const Shared& shared,
                     std::vector<ModelOutput>& outputs) {
+  const ModelOutput& base = shared.base;
+  const uint64_t prompt_bytes = (base.prompt ? base.prompt->size() : 0) +
+                                (base.prompt_ids ? base.prompt_ids->size() * sizeof(int64_t) : 0);
+  if (prompt_bytes * tape.at(list).count > kMostSharedBytes) return;
   int64_t ordinal = 0;
   for (uint32_t i = list + 1; i != tape.at(list).next; i = tape.at(i).next)
     append_choice(tape, i, ordinal++, shared, outputs);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 #include "base/text.hpp"
@@ -41,14 +42,13 @@ Error temporary_error() {
   return {Code::io, "standard input: no temporary file: " + std::generic_category().message(errno)};
 }
 
-struct Closer {
-  void operator()(std::FILE* stream) const { std::fclose(stream); }
-};
-
-// The standard input as a file that has no name.
-Result<File> standard_input() {
-  const std::unique_ptr<std::FILE, Closer> copy(std::tmpfile());
-  if (!copy) return temporary_error();
+// The standard input copied into a file that has no name.
+Result<OutputFileHandle> standard_input() {
+  OutputFileHandle handle;
+  handle.name = "standard input";
+  handle.kept.reset(std::tmpfile());
+  std::FILE* const copy = handle.kept.get();
+  if (copy == nullptr) return temporary_error();
   std::array<char, 1 << 16> buffer;
   while (true) {
     const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
@@ -57,11 +57,17 @@ Result<File> standard_input() {
       if (errno == EINTR) continue;
       return Error{Code::io, "standard input: " + std::generic_category().message(errno)};
     }
-    if (std::fwrite(buffer.data(), 1, static_cast<size_t>(got), copy.get()) != static_cast<size_t>(got))
+    if (std::fwrite(buffer.data(), 1, static_cast<size_t>(got), copy) != static_cast<size_t>(got))
       return temporary_error();
   }
-  if (std::fflush(copy.get()) != 0) return temporary_error();
-  return File::open("/proc/self/fd/" + std::to_string(::fileno(copy.get())));
+  if (std::fflush(copy) != 0) return temporary_error();
+  handle.path = "/proc/self/fd/" + std::to_string(::fileno(copy));
+  return handle;
+}
+
+Status can_be_read(const std::string& path) {
+  const auto file = File::open(path);
+  return file.ok() ? Status() : file.error();
 }
 
 }  // namespace
@@ -70,22 +76,19 @@ Result<std::vector<OutputFileHandle>> open_output_files(const std::vector<std::s
   std::vector<OutputFileHandle> files;
   for (const std::string& path : paths) {
     if (path == "-") {
-      ULPSCOPE_ASSIGN(File file, standard_input());
-      files.push_back({std::move(file), "standard input"});
+      ULPSCOPE_ASSIGN(OutputFileHandle handle, standard_input());
+      files.push_back(std::move(handle));
       continue;
     }
     std::error_code code;
     if (!fs::is_directory(path, code)) {
-      ULPSCOPE_ASSIGN(File file, File::open(path));
-      files.push_back({std::move(file), path});
+      ULPSCOPE_TRY(can_be_read(path));
+      files.push_back({path, path, nullptr});
       continue;
     }
     ULPSCOPE_ASSIGN(const std::vector<std::string> inside, files_of(path));
     if (inside.empty()) return Error{Code::io, printable(path) + ": the folder holds no files"};
-    for (const std::string& name : inside) {
-      ULPSCOPE_ASSIGN(File file, File::open(name));
-      files.push_back({std::move(file), name});
-    }
+    for (const std::string& name : inside) files.push_back({name, name, nullptr});
   }
   return files;
 }

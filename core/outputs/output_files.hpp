@@ -2,6 +2,7 @@
 // Used by every command that reads outputs. Looks at no content.
 #pragma once
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,10 +12,18 @@
 
 namespace ulpscope {
 
-// An open file and the name it is shown by.
+// A file, opened when it is read: a folder may hold more files than a process may have open.
 struct OutputFileHandle {
-  File file;
-  std::string name;
+  struct Closer {
+    void operator()(std::FILE* stream) const { std::fclose(stream); }
+  };
+
+  std::string path;
+  std::string name;                         // as it is shown
+  std::unique_ptr<std::FILE, Closer> kept;  // the copy of the standard input: path holds while this is open
+
+  // io: it is gone or unreadable.
+  Result<File> open() const { return File::open(path); }
 };
 
 // Every file of paths, folders file by file in the order of their names (links are not followed into

@@ -16,9 +16,11 @@ namespace {
 // One pass over one file.
 class FileScan {
  public:
-  FileScan(const OutputFileHandle& handle, uint32_t index, FileFormat format, const ScanOptions& options,
-           Diagnostics& diagnostics, const OutputVisitor& visitor)
-      : handle_(handle),
+  // file and name must outlive it.
+  FileScan(const File& file, const std::string& name, uint32_t index, FileFormat format,
+           const ScanOptions& options, Diagnostics& diagnostics, const OutputVisitor& visitor)
+      : file_(file),
+        name_(name),
         index_(index),
         format_(format),
         parser_(format.format, options.detail),
@@ -36,7 +38,8 @@ class FileScan {
   void hold(Held&& outputs);
   Status read_header(RecordReader& reader, FileFacts& facts);
 
-  const OutputFileHandle& handle_;
+  const File& file_;
+  const std::string& name_;
   uint32_t index_;
   FileFormat format_;
   RecordParser parser_;
@@ -59,7 +62,7 @@ Status FileScan::read_header(RecordReader& reader, FileFacts& facts) {
 }
 
 Status FileScan::run(const Cancel& cancel, FileFacts& facts) {
-  RecordReader reader(handle_.file, format_.framing, diagnostics_);
+  RecordReader reader(file_, format_.framing, diagnostics_);
   if (format_.format == OutputFormat::csv) ULPSCOPE_TRY(read_header(reader, facts));
   Record record;
   while (!cancel.requested()) {
@@ -74,7 +77,7 @@ Status FileScan::run(const Cancel& cancel, FileFacts& facts) {
 }
 
 void FileScan::take(const Record& record) {
-  const auto where = [&] { return handle_.name + ": byte " + std::to_string(record.offset); };
+  const auto where = [&] { return name_ + ": byte " + std::to_string(record.offset); };
   if (format_.format == OutputFormat::json && format_.framing == Framing::lines) {
     constexpr std::string_view kBefore = " \t\xef\xbb\xbf";
     const size_t begin = record.text.find_first_not_of(kBefore);
@@ -137,7 +140,8 @@ Status scan_outputs(const std::vector<OutputFileHandle>& files, const ScanOption
                     std::vector<FileFacts>& facts) {
   facts.assign(files.size(), {});
   for (uint32_t i = 0; i < files.size() && !cancel.requested(); ++i) {
-    const auto format = find_output_format(files[i].file, options.format);
+    ULPSCOPE_ASSIGN(const File file, files[i].open());
+    const auto format = find_output_format(file, options.format);
     if (!format.ok()) {
       if (format.error().code == Code::io) return format.error();
       diagnostics.add(Severity::error, format.error());
@@ -145,7 +149,7 @@ Status scan_outputs(const std::vector<OutputFileHandle>& files, const ScanOption
     }
     facts[i].format = format->format;
     facts[i].usable = true;
-    FileScan scan(files[i], i, *format, options, diagnostics, visitor);
+    FileScan scan(file, files[i].name, i, *format, options, diagnostics, visitor);
     ULPSCOPE_TRY(scan.run(cancel, facts[i]));
   }
   return {};

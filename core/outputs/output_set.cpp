@@ -108,7 +108,8 @@ Result<ModelOutput> OutputSet::load(const OutputEntry& entry) const {
   OutputPlace place{entry.file, entry.slot, {{entry.offset, entry.size}}};
   const FileFacts& facts = facts_[entry.file];
   if (facts.format == OutputFormat::stream) place.ranges = streams_[entry.offset];
-  return read_output(files_[entry.file].file, facts.format, place, facts.csv_header);
+  ULPSCOPE_ASSIGN(const File file, files_[entry.file].open());
+  return read_output(file, facts.format, place, facts.csv_header);
 }
 
 }  // namespace ulpscope

@@ -101,11 +101,7 @@ class Converter {
       if (!is_set) {
         if (peek() != ':') return fail("expected ':'");
         ++at_;
-        if (out_[key] != '"') {
-          const std::string name = out_.substr(key);
-          out_.resize(key);
-          append_json_text(out_, name);
-        }
+        name_member(key);
         out_ += ": ";
         if (!value(depth + 1)) return false;
       }
@@ -115,6 +111,16 @@ class Converter {
     if (is_set) out_[begin] = '[';
     out_ += is_set ? ']' : '}';
     return true;
+  }
+
+  // Makes the value from begin on a member name. A container gets a name of no meaning: quoted as it is, each
+  // level of names inside names would double it.
+  void name_member(size_t begin) {
+    if (out_[begin] == '"') return;
+    const bool is_container = out_[begin] == '{' || out_[begin] == '[';
+    const std::string name = is_container ? "(…)" : out_.substr(begin);
+    out_.resize(begin);
+    append_json_text(out_, name);
   }
 
   // <Something at 0x7f…>

@@ -41,15 +41,25 @@ std::optional<std::vector<int64_t>> list_behind(std::string_view line, size_t at
   if (at >= line.size() || (line[at] != ':' && line[at] != '=')) return std::nullopt;
   ++at;
   skip(" \t");
+  constexpr std::string_view kArray = "array(";
   const size_t begin = at;
-  const bool is_array = line.substr(at).starts_with("array(");
-  if (is_array) at = line.find('[', at);
-  if (at >= line.size() || (line[at] != '[' && line[at] != '(')) return std::nullopt;
-  const size_t close = line.find(line[at] == '[' ? ']' : ')', at);
-  if (close == std::string_view::npos) return std::nullopt;
-  end = close + 1;
-  if (is_array) end = line.find(')', close) + 1;
-  if (end == 0) return std::nullopt;
+  const bool is_array = line.substr(at).starts_with(kArray);
+  if (is_array) {
+    at += kArray.size();
+    skip("'\"abcdefghijklmnopqrstuvwxyzBHILQ, ");  // the type
+  }
+  if (at >= line.size() || (line[at] != '[' && (is_array || line[at] != '('))) return std::nullopt;
+  const char close = line[at] == '[' ? ']' : ')';
+  // Not further than numbers go: a line may hold many lists that do not end.
+  ++at;
+  skip("0123456789-, \t");
+  if (at >= line.size() || line[at] != close) return std::nullopt;
+  ++at;
+  if (is_array) {
+    if (at >= line.size() || line[at] != ')') return std::nullopt;
+    ++at;
+  }
+  end = at;
   return printed_integers(line.substr(begin, end - begin));
 }
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import subprocess
 import unittest
 
 import runs
@@ -165,6 +167,22 @@ class Formats(FirstTokenTest):
         self.assertEqual(self.diff(0, self.path("g"), problem)["summary"]["same"], 2)
         result = self.diff(0, "--golden", self.path("g/1.jsonl"), self.path("g/2.jsonl"), "--problem", problem)
         self.assertEqual(result["summary"]["same"], 2)
+
+    def test_a_folder_may_hold_more_files_than_may_be_open(self):
+        for i in range(80):
+            self.lines("g/%d.jsonl" % i, {"id": "r%d" % i, "token_ids": [i]})
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+        run = self.run_program("first-token-diff", self.path("g"), self.path("g"), "--format", "json", preexec_fn=few)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertEqual(json.loads(run.out)["summary"]["same"], 80)
+
+    def test_the_standard_input(self):
+        golden = self.lines("a.jsonl", {"id": "x", "token_ids": [1, 2]})
+        with open(self.lines("b.jsonl", {"id": "x", "token_ids": [1, 3]}), "rb") as file:
+            finished = subprocess.run([runs.PROGRAM, "first-token-diff", golden, "-", "--format", "json"], stdin=file,
+                                      stdout=subprocess.PIPE, timeout=60)
+        self.assertEqual(finished.returncode, 1)
+        self.assertEqual(json.loads(finished.stdout)["requests"][0]["position"], 1)
 
     def test_a_tokenizer_shows_tokens_as_text(self):
         tokenizer = self.write("tokenizer.json", json.dumps({

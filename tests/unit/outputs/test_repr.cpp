@@ -46,7 +46,7 @@ TEST_CASE("a print of Python becomes JSON") {
 TEST_CASE("texts keep their escapes and may hold anything") {
   CHECK(json_or_error(R"('it\'s "so"\n\x41\u4e2d\U0001f600')") ==
         "\"it's \\\"so\\\"\\nA\xe4\xb8\xad\xf0\x9f\x98\x80\"");
-  CHECK(json_or_error(R"("token_ids=[1, 2)")") == R"("token_ids=[1, 2)")");
+  CHECK(json_or_error("\"token_ids=[1, 2)\"") == "\"token_ids=[1, 2)\"");
   CHECK(json_or_error("b'ab' 'cd'") == "\"abcd\"");
   CHECK(json_or_error(R"('\ud800')") == "\"\xef\xbf\xbd\"");  // half a surrogate pair
   CHECK(json_or_error(R"('\q')") == R"("\\q")");
@@ -136,4 +136,25 @@ TEST_CASE("a record is one object and nothing else") {
   CHECK(message("[1]") == "expected one JSON object");
   CHECK(message("{\"a\": " + std::string(70, '[') + std::string(70, ']') + "}") ==
         "nested deeper than 64 objects and lists");
+}
+
+TEST_CASE("names inside names do not double") {
+  std::string repr = "1";
+  for (int depth = 0; depth < 25; ++depth) repr = "{(" + repr + ",): 1}";
+  CHECK(json_or_error(repr) == "{\"(…)\": 1}");
+  CHECK(json_or_error("{1.5: 2, None: 3}") == R"({"1.5": 2, "null": 3})");
+}
+
+TEST_CASE("a line of lists that do not end is read once") {
+  std::string line;
+  for (int i = 0; i < 200000; ++i) line += "token_ids=[1, ";
+  std::vector<ModelOutput> outputs;
+  append_token_prints(line, outputs);
+  CHECK(outputs.empty());
+}
+
+TEST_CASE("choices do not multiply a gigantic prompt") {
+  std::string record = R"({"prompt": ")" + std::string(1 << 20, 'p') + R"(", "choices": [)";
+  for (int i = 0; i < 300; ++i) record += i > 0 ? R"(,{"text": "x"})" : R"({"text": "x"})";
+  CHECK(outputs_of(OutputFormat::json, record + "]}").empty());
 }
