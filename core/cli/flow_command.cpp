@@ -22,8 +22,8 @@ namespace {
 
 constexpr int kInterrupted = 130;
 
-// This program with other words; its answer is in the files that it writes.
-Result<int> run_program(const std::vector<std::string>& words) {
+// This program with other words; what it prints goes to the file output, or nowhere when that is empty.
+Result<int> run_program(const std::vector<std::string>& words, const std::string& output) {
   std::vector<std::string> all = {"ulpscope"};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> arguments;
@@ -32,7 +32,8 @@ Result<int> run_program(const std::vector<std::string>& words) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.empty() ? "/dev/null" : output.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, 0644);
   pid_t child = 0;
   const int failed = ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -111,13 +112,13 @@ Result<ExitCode> run_incident_flow(Context& context, const std::string& folder) 
     return std::any_of(commands.begin(), commands.end(),
                        [&](const std::unique_ptr<Command>& command) { return command->info().name == name; });
   };
-  host.run = [&](const std::vector<std::string>& words) -> Result<int> {
+  host.run = [&](const std::vector<std::string>& words, const std::string& output) -> Result<int> {
     std::vector<std::string> all = words;
     for (const std::string& path : options.all("plugin_path")) {
       all.emplace_back("--plugin-path");
       all.push_back(path);
     }
-    return run_program(all);
+    return run_program(all, output);
   };
   host.started = [&](int step, const std::string& command) {
     context.log().debug("step " + std::to_string(step) + ": " + command);

@@ -45,6 +45,19 @@ std::string result_file(const std::string& folder) {
   return {};
 }
 
+constexpr std::string_view kReplayFile = "replay_result.txt";
+
+// The last line of a text file that is not empty: where replay says which side is off.
+std::string last_line(const std::string& path) {
+  auto file = File::open(path);
+  const auto text =
+      file.ok() ? file->read_text(kMostStateBytes) : Result<std::string>(std::move(file).error());
+  if (!text.ok()) return {};
+  const std::string_view all = trimmed(*text);
+  const size_t end = all.rfind('\n');
+  return printable(end == std::string_view::npos ? all : all.substr(end + 1));
+}
+
 // flow.json of the run before: what each step was run on and what it found.
 std::vector<IncidentStep> read_state(const std::string& folder) {
   std::vector<IncidentStep> steps;
@@ -150,10 +163,17 @@ class Flow {
     step.result = base;
     for (int i = 2; fs::exists(folder_ + "/" + step.result, failed) && i < kMostFolders; ++i)
       step.result = base + "-" + std::to_string(i);
-    for (const char* word : {"-q", "--exact-output", "-o"}) words.emplace_back(word);
-    words.push_back(folder_ + "/" + step.result);
+    std::string output;
+    if (step.number == kSteps) {
+      // replay writes no files: its answer is kept.
+      fs::create_directories(folder_ + "/" + step.result, failed);
+      output = folder_ + "/" + step.result + "/" + std::string(kReplayFile);
+    } else {
+      for (const char* word : {"-q", "--exact-output", "-o"}) words.emplace_back(word);
+      words.push_back(folder_ + "/" + step.result);
+    }
     if (host_.started) host_.started(step.number, step.command);
-    const auto code = host_.run(words);
+    const auto code = host_.run(words, output);
     exit_code_ = code.ok() ? *code : kInternal;
     const bool failure = exit_code_ == kUsage || exit_code_ >= kUnreadable;
     step.state = failure ? "failed" : "done";
@@ -164,6 +184,10 @@ class Flow {
   }
 
   void judge(IncidentStep& step) {
+    if (step.number == kSteps) {
+      step.finding = last_line(folder_ + "/" + step.result + "/" + std::string(kReplayFile));
+      return;
+    }
     const StepFinding found = finding_of(step.number, result_file(folder_ + "/" + step.result));
     if (!found.readable) {
       step.state = "failed";
@@ -359,10 +383,10 @@ class Flow {
   void replay() {
     IncidentStep& step = open(10);
     need(step, !culprit_.empty(), "a culprit of step 9");
-    execute(
-        step,
-        {"replay", or_word(in_.problem_dump, "problem_dump"), "--op", culprit_.empty() ? "NAME" : culprit_},
-        "replay", {in_.problem_dump});
+    execute(step,
+            {"replay", or_word(in_.problem_dump, "problem_dump"), "--op",
+             culprit_.empty() ? "NAME" : culprit_, "--against", or_word(in_.golden_dump, "golden_dump")},
+            "replay", {in_.problem_dump});
   }
 
   const std::string folder_;

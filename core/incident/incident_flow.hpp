@@ -29,8 +29,9 @@ struct IncidentState {
 };
 
 struct IncidentHost {
-  // Runs a command of the program, words without the program's name; its exit code.
-  std::function<Result<int>(const std::vector<std::string>& words)> run;
+  // Runs a command of the program, words without the program's name; its exit code. What it prints goes to
+  // the file output, or nowhere when that is empty.
+  std::function<Result<int>(const std::vector<std::string>& words, const std::string& output)> run;
   // Whether the program has a command of that name.
   std::function<bool(const std::string& name)> has_command;
   // Called before a step is run.

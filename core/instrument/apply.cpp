@@ -76,6 +76,18 @@ void inspect_file(const EngineTree& tree, const AnchorTable& table, const std::s
   if (!blocks.parts.empty()) find(TreeState::applied, joined(blocks.parts));
 }
 
+// What Python keeps of the module that is gone.
+void remove_compiled_hook(const EngineTree& tree) {
+  const std::string hook = hook_path(tree);
+  std::error_code failed;
+  const std::string folder = tree.root + "/" + hook.substr(0, hook.rfind('/')) + "/__pycache__";
+  std::vector<std::filesystem::path> compiled;
+  for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed))
+    if (at->path().filename().string().starts_with("ulpscope_hook.")) compiled.push_back(at->path());
+  for (const std::filesystem::path& path : compiled) std::filesystem::remove(path, failed);
+}
+
 }  // namespace
 
 std::string_view to_text(TreeState state) {
@@ -194,6 +206,7 @@ Result<RevertResult> revert_tree(const EngineTree& tree, const AnchorTable& tabl
     return result;
   }
   std::error_code ignored;
+  remove_compiled_hook(tree);
   if (manifest) std::filesystem::remove_all(tree.root + "/.ulpscope", ignored);
   return result;
 }

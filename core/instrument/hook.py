@@ -14,6 +14,7 @@ OPTIONS = json.loads(r'''@OPTIONS@''')
 _log = logging.getLogger("ulpscope")
 _collector = None
 _off = False
+_ready = False  # whether the collector was made, or is not wanted
 _steps = 0  # steps counted so far: the number of the next one
 _computed = {}  # request id -> tokens in the cache, of engines that do not say
 _prompts = {}  # request id -> length of the prompt
@@ -28,14 +29,15 @@ def _turn_off(where, problem):
 
 def init(owner):
     """Makes the collector, once a process. Called while the model runner is made, or by the first step."""
-    global _collector
-    if _off or _collector is not None or OPTIONS["ledger_only"]:
-        if OPTIONS["seed_all"] and _collector is None and not _off:
-            _seed_all()
+    global _collector, _ready
+    if _off or _ready:
         return
+    _ready = True
     try:
         if OPTIONS["seed_all"]:
             _seed_all()
+        if OPTIONS["ledger_only"]:
+            return
         from msprobe.pytorch import PrecisionDebugger
         _collector = PrecisionDebugger(config_path=OPTIONS["config"] or os.environ.get("ULPSCOPE_CONFIG"))
     except Exception as problem:  # noqa: BLE001
