@@ -102,7 +102,8 @@ std::string place_text(const GuidePlace& place, GuideLanguage language) {
   if (!place.method.empty())
     text += "  " + (place.class_name.empty() ? "" : place.class_name + ".") + place.method;
   if (place.recommended) text += say(language, "  (recommended)", "  （推荐）");
-  return text + "\n    " + place.what.in(language) + "\n";
+  text += "\n    " + place.what.in(language) + "\n";
+  return place.start.empty() ? text : text + "    " + place.start + "\n";
 }
 
 std::string collect_text(const CollectGuide& guide, GuideLanguage language) {
@@ -146,6 +147,7 @@ std::string collect_json(const CollectGuide& guide, const GuideRequest& request)
            ", \"method\": " + as_json(place.method) +
            ", \"line\": " + (place.line ? std::to_string(*place.line) : "null") +
            ", \"insert\": " + as_json(place.what.en) +
+           ", \"start\": " + (place.start.empty() ? "null" : as_json(place.start)) +
            ", \"recommended\": " + (place.recommended ? "true" : "false") + "}";
   }
   out += "],\n \"start\": " + as_json(guide.start) + ", \"stop\": " + as_json(guide.stop) +

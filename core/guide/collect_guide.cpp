@@ -129,13 +129,14 @@ void add_places(const GuideRequest& request, const AnchorTable& table, CollectGu
          std::nullopt,
          {"around llm.generate(…): start with token_range before, stop and step behind; rank 0 only",
           "包住 llm.generate(…)：之前带 token_range start，之后 stop 与 step；仅 rank 0"},
-         false});
+         false,
+         ""});
   for (const Anchor& anchor : table.anchors) {
     if (!is_place(anchor, request, guide)) continue;
     const Found found = find_in_tree(request, anchor);
     if (request.tree && !found.line && anchor.optional) continue;
     guide.places.push_back({anchor.id, anchor.file, anchor.class_name, anchor.method, found.line,
-                            insertion_text(anchor), anchor.id == "V0-W" || guide.engine == "v1"});
+                            insertion_text(anchor), anchor.id == "V0-W" || guide.engine == "v1", ""});
     // A wrapper that is no module may stand in self.model from 0.10.1 on: the collector refuses it.
     if (anchor.method == "execute_model" && guide.engine == "v1") {
       const bool early = *request.vllm < *parse_engine_version("0.10.1");
@@ -208,6 +209,31 @@ void add_step_rules(const GuideRequest& request, CollectGuide& guide) {
        "ulpscope first-token-diff --golden-ledger … --problem-ledger …）"});
 }
 
+// How the model is reached from a place of V0.
+std::string v0_model(const std::string& anchor, bool late) {
+  const std::string end = late ? "get_model()" : "model";
+  const std::string worker = late ? "driver_worker.worker.model_runner." : "driver_worker.model_runner.";
+  if (anchor == "V0-G") return "llm.llm_engine.model_executor." + worker + end;
+  if (anchor == "V0-E") return "self.engine.model_executor." + worker + end;
+  if (anchor == "V0-P") return "worker.worker.model_runner." + end;
+  return "self.model_runner." + end;
+}
+
+void add_starts(const GuideRequest& request, CollectGuide& guide) {
+  const bool late = !(*request.vllm < *parse_engine_version("0.7.0"));
+  for (GuidePlace& place : guide.places) {
+    if (place.method == "__init__" || place.method == "sample_tokens") continue;
+    const std::string model = guide.engine == "v0" ? v0_model(place.anchor, late) : guide.model_expression;
+    std::string arguments = request.level == "L1" ? "" : "model=" + model;
+    if (place.anchor == "V0-G") {
+      const std::string k = request.token ? std::to_string(*request.token) : "k";
+      // token_range needs the model at every level.
+      arguments = "model=" + model + ", token_range=[" + k + ", " + k + "]";
+    }
+    place.start = "debugger.start(" + arguments + ")";
+  }
+}
+
 }  // namespace
 
 std::string_view to_text(RuleKind kind) {
@@ -237,6 +263,7 @@ CollectGuide collect_guide(const GuideRequest& request, const AnchorTable& table
   guide.start =
       request.level == "L1" ? "debugger.start()" : "debugger.start(model=" + guide.model_expression + ")";
   guide.stop = "debugger.stop(); debugger.step()";
+  add_starts(request, guide);
   add_flags(request, guide);
   add_config(request, guide);
   add_step_rules(request, guide);

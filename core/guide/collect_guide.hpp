@@ -41,6 +41,7 @@ struct GuidePlace {
   std::optional<size_t> line;  // of the def in the tree, from 1
   BothLanguages what;          // what to insert where
   bool recommended = false;
+  std::string start;  // the call there: with the model's expression, or token_range in the user's script
 };
 
 struct GuideProcess {

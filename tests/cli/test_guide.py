@@ -157,6 +157,13 @@ class Collect(GuideTest):
         self.assertEqual(self.guide(0, "--vllm-version", "0.9.1", "--enforce-eager", "--level", "L1")["start"], "debugger.start()")
         self.assertEqual(self.guide(0, "--vllm-version", "0.9.1", "--enforce-eager")["start"], "debugger.start(model=self.get_model())")
         self.assertEqual(self.guide(0, "--vllm-version", "0.6.3")["model"], "self.model_runner.model")
+        starts = {a["id"]: a["start"] for a in self.guide(0, "--vllm-version", "0.9.1", "--engine", "v0", "--tp", "2",
+                                                          "--token", "3")["anchors"]}
+        self.assertEqual(starts, {
+            "V0-G": "debugger.start(model=llm.llm_engine.model_executor.driver_worker.worker.model_runner.get_model(), "
+                    "token_range=[3, 3])",
+            "V0-W": "debugger.start(model=self.model_runner.get_model())",
+            "V0-P": "debugger.start(model=worker.worker.model_runner.get_model())"})
 
     def test_mindie(self):
         layer = self.guide(0, "--framework", "mindie", "--phase", "layer", "--token", "3", "--emit-config", self.path("atb.json"))
