@@ -73,6 +73,7 @@ class LogReader {
     if (is_mindie_head(line)) {
       in_block_ = true;
       block_.clear();
+      open_ = 0;
       const size_t brace = line.find('{');
       if (brace != std::string_view::npos) take_block(line.substr(brace));
       return;
@@ -101,7 +102,7 @@ class LogReader {
     }
     block_ += line;
     block_ += '\n';
-    open_ = std::count(block_.begin(), block_.end(), '{') - std::count(block_.begin(), block_.end(), '}');
+    open_ += std::count(line.begin(), line.end(), '{') - std::count(line.begin(), line.end(), '}');
     if (open_ > 0 && block_.size() < kMostBlockBytes) return;
     in_block_ = false;
     add(SamplingRequest{without_batch(parse_python_value(block_)), {}, false});
