@@ -46,17 +46,30 @@ const OpRow& op_of(const ResultTable& table, const OpError& op) {
   return table.target->ops()[table.pairs.ops[op.op_pair].target];
 }
 
+// How far, in log2, the amplification of n elements lies off by chance: the norms of the error and of the
+// result each scatter by 1 / sqrt(2 n). Statistics have wider limits already.
+double chance_bits(const ResultTable& table, const OpError& op) {
+  constexpr double kDeviations = 3;
+  constexpr double kBitsOfE = 1.4427;  // log2(e)
+  if (op.statistics || op.worst_output_row < 0) return 0;
+  const ItemId item = table.rows[static_cast<size_t>(op.worst_output_row)].pair.target;
+  const TensorId tensor = table.target->items()[item].tensor;
+  const auto count = static_cast<double>(std::max<int64_t>(table.target->element_count(tensor), 1));
+  return kDeviations * kBitsOfE / std::sqrt(count);
+}
+
 // What the class of a group says of amplifications, in log2: ordinary up to the first; where the second is
 // finite an outlier is what is so far above the median.
 struct Bounds {
   double usual_bits = 0, distant_bits = std::numeric_limits<double>::infinity();
+  bool mixed = false;  // of several types: they may scatter by nature
 };
 
 // An op against the others of its group, without those behind it in its own step and rank: were it at fault,
 // they would carry its error. (A group with a limit of its own has few members, and needs those too.) group:
-// the amplifications of its members. bits: room that is used again.
+// the amplifications of its members. chance: what few elements scatter. bits: room that is used again.
 GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_end, bool statistics,
-                    const Bounds& bounds, const Priors& priors, std::vector<double>& bits) {
+                    double chance, const Bounds& bounds, const Priors& priors, std::vector<double>& bits) {
   bits.clear();
   for (size_t m = self > kMaxMembers ? self - kMaxMembers : 0; m < self; ++m) bits.push_back(group[m]);
   const size_t next = std::isfinite(bounds.distant_bits) ? self + 1 : block_end;
@@ -79,8 +92,8 @@ GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_
     scatter = std::min(scatter, beyond(large, priors.statistics_factor) - standing.median);
   double distance = std::max(least, scatter);
   if (standing.known && std::isfinite(bounds.distant_bits))
-    distance = std::max(bounds.distant_bits, usual_least);
-  const double limit = standing.median + distance;
+    distance = std::max({bounds.distant_bits, usual_least, bounds.mixed ? scatter : 0.0});
+  const double limit = standing.median + distance + chance;
   standing.excess = standing.bits - std::max(limit, bounds.usual_bits);
   standing.suspicious = standing.known && standing.bits - standing.median > (limit - standing.median) / 2;
   return standing;
@@ -101,16 +114,23 @@ void judge_rare_types(const ResultTable& table, const std::vector<OpError>& ops,
   for (const auto& [key, few] : rare) {
     std::vector<size_t> members;
     std::vector<double> amplifications, room;
+    std::map<TextId, int> of_type;
     for (size_t i = 0; i < ops.size(); ++i) {
       if (!in_group(i) || class_of(i) != key.first || ops[i].roundoff != key.second) continue;
       members.push_back(i);
+      ++of_type[op_of(table, ops[i]).type];
       amplifications.push_back(amplification_bits(ops[i]));
     }
-    if (static_cast<int>(members.size()) <= priors.group_size) continue;
-    const Bounds bounds = {std::max(key.first->usual_bits, priors.ordinary_bits), priors.rare_type_bits};
+    if (static_cast<int>(members.size()) <= priors.small_group_size) continue;
     for (const size_t op : few) {
+      // The calls of its own type may all stand behind it: then they are a small group like any other.
+      const int alike = of_type[op_of(table, ops[op]).type];
+      const Bounds bounds = {std::max(key.first->usual_bits, priors.ordinary_bits),
+                             alike > priors.group_size ? priors.small_group_bits : priors.rare_type_bits,
+                             true};
       const auto self = std::lower_bound(members.begin(), members.end(), op) - members.begin();
-      standings[op] = stand(amplifications, static_cast<size_t>(self), 0, false, bounds, priors, room);
+      standings[op] = stand(amplifications, static_cast<size_t>(self), 0, false, chance_bits(table, ops[op]),
+                            bounds, priors, room);
     }
   }
 }
@@ -152,7 +172,8 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
     const OpClass* known = classes.at(op_of(table, ops[members.front()]).type);
     Bounds bounds;
     bounds.usual_bits = priors.ordinary_bits;
-    if (known != nullptr) bounds = {std::max(known->usual_bits, priors.ordinary_bits), known->distant_bits};
+    if (known != nullptr)
+      bounds = {std::max(known->usual_bits, priors.ordinary_bits), known->distant_bits, false};
     std::vector<double> amplifications, room;
     amplifications.reserve(members.size());
     for (const size_t member : members) amplifications.push_back(amplification_bits(ops[member]));
@@ -160,8 +181,8 @@ std::vector<GroupStanding> control_groups(const ResultTable& table, const std::v
     for (size_t m = 0; m < members.size(); ++m) {
       while (block_end < members.size() && (block_end <= m || same_block(members[m], members[block_end])))
         ++block_end;
-      standings[members[m]] =
-          stand(amplifications, m, block_end, ops[members[m]].statistics, bounds, priors, room);
+      standings[members[m]] = stand(amplifications, m, block_end, ops[members[m]].statistics,
+                                    chance_bits(table, ops[members[m]]), bounds, priors, room);
     }
   });
   judge_rare_types(table, ops, classes, priors, standings);

@@ -52,7 +52,7 @@ bool FaultFinder::is_rewired(int64_t row) const {
   const ItemId producers[] = {flows_[0].producer(target_item(row)), flows_[1].producer(golden_item(row))};
   int64_t producer_rows[] = {-1, -1};
   double brought = 0;
-  for (const size_t side : {0, 1}) {
+  for (const size_t side : {size_t{0}, size_t{1}}) {
     if (producers[side] == kNoIndex) continue;
     producer_rows[side] = (side == 0 ? row_of_target_item_ : row_of_golden_item_)[producers[side]];
     if (producer_rows[side] < 0) continue;

@@ -177,6 +177,48 @@ TEST_CASE("localise: a type with one call is held against the calls of its class
   CHECK(culprits(8e-6)[0].op_name == "Torch.bmm.0.forward");
 }
 
+TEST_CASE("localise: the first call of a type is held against those behind it where no others are") {
+  const auto culprits = [](double error) {
+    Script target, golden;
+    std::map<std::string, double> sizes;
+    for (Script* side : {&target, &golden})
+      for (int i = 0; i < 8; ++i) {
+        const std::string number = std::to_string(i), mark = side == &target ? "T" : "g";
+        const std::string call = "Functional.linear." + number + ".forward";
+        side->call(call, {mark + "a" + number}, mark + "b" + number);
+        sizes[call + " input.0"] = 2e-7;
+        sizes[call + " output.0"] = i == 0 ? error : 2e-7;
+      }
+    return run(target, golden, nullptr, &sizes).table.localisation.culprits;
+  };
+  // 2.5 bits above the others; of a type of its own 3.5 would be allowed.
+  CHECK(culprits(8e-7).empty());
+  REQUIRE(culprits(4e-6).size() == 1);
+  CHECK(culprits(4e-6)[0].op_name == "Functional.linear.0.forward");
+}
+
+TEST_CASE("localise: errors of few elements lie further off by chance than those of many") {
+  const auto culprits = [](int64_t columns) {
+    Script target, golden;
+    std::map<std::string, double> sizes;
+    for (Script* side : {&target, &golden})
+      for (int i = 0; i < 8; ++i) {
+        const std::string number = std::to_string(i), mark = side == &target ? "T" : "g";
+        const std::string call = "Torch.rsqrt." + number + ".forward";
+        std::vector<TensorRecord> tensors = {known(Role::input, "0", mark + "a" + number),
+                                             known(Role::output, "0", mark + "b" + number)};
+        for (TensorRecord& tensor : tensors) tensor.shape = {4, columns};
+        side->op(call, tensors);
+        sizes[call + " input.0"] = 2e-7;
+        sizes[call + " output.0"] = i == 5 ? 4e-7 : 1e-7;
+      }
+    return run(target, golden, nullptr, &sizes).table.localisation.culprits.size();
+  };
+  // 2 bits above the median: 1 is allowed, and with 16 elements 3 * 1.44 / 4 more.
+  CHECK(culprits(4) == 0);
+  CHECK(culprits(1024) == 1);
+}
+
 TEST_CASE("localise: scores that went past the mask are the fault of the call that reads them") {
   const auto script = [](bool past, double error) {
     Script side;
