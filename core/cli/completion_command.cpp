@@ -19,6 +19,7 @@ std::vector<Words> all_words() {
   std::vector<Words> all;
   for (const auto& command : make_commands()) {
     const CommandInfo info = command->info();
+    if (info.group == CommandGroup::hidden) continue;
     Words words{{info.name}, info.summary, {}};
     words.names.insert(words.names.end(), info.aliases.begin(), info.aliases.end());
     const auto add = [&](const std::vector<OptionSpec>& specs) {

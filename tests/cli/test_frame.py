@@ -127,6 +127,7 @@ class Plugins(runs.RunTest):
             script = self.check(0, "completion", shell).out
             self.assertIn("precision-compare", script)
             self.assertIn("golden-path", script)
+            self.assertNotIn("check-worker", script)  # the program's own
         bash = self.write("ulpscope.bash", self.check(0, "completion", "bash").out)
         answer = subprocess.run(["bash", "-c", f"source {bash}; COMP_WORDS=(ulpscope compare --gold); COMP_CWORD=2; "
                                  "_ulpscope; echo ${COMPREPLY[@]}"], stdout=subprocess.PIPE, check=True)
