@@ -62,7 +62,8 @@ class NpuReference final : public Executor {
     const std::string name = operator_name(op);
     const auto found = formulas().find(name);
     if (to_view(op.name).substr(0, 4) != "NPU." || found == formulas().end())
-      throw Failure(ULPSCOPE_E_UNSUPPORTED, "there is no formula for " + name);
+      throw Failure(ULPSCOPE_E_UNSUPPORTED,
+                    "there is no formula for " + name + "; other operators need the executor on LibTorch");
     const Formula& formula = found->second;
     const Arguments arguments(op, inputs, input_count, formula.parameters, aliases_of(formula));
     if (op.phase != ULPSCOPE_BACKWARD) {
