@@ -3,6 +3,7 @@
 // transposition changes (norm, extremes) do. Used by the localisation.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -33,7 +34,7 @@ class GradientSources {
   int64_t find(bool target_side, int64_t row) const;
 
   const ResultTable* table_ = nullptr;
-  std::map<Key, std::vector<int64_t>> outputs_[2];  // golden, target: rows in order
+  std::array<std::map<Key, std::vector<int64_t>>, 2> outputs_;  // golden, target: rows in order
 };
 
 }  // namespace ulpscope

@@ -16,6 +16,10 @@ using namespace test;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+std::string content(const std::string& mark, const char* what, const std::string& number) {
+  return mark + what + number;
+}
+
 TensorRecord half(Role role, const std::string& path, const std::string& content, int64_t columns = 4) {
   TensorRecord record = known(role, path, content);
   record.dtype = DType::bf16;
@@ -145,7 +149,8 @@ TEST_CASE("localise: a product of two operands may be off as far as both togethe
       for (int i = 0; i < 8; ++i) {
         const std::string number = std::to_string(i), mark = side == &target ? "T" : "g";
         const std::string call = "Torch.mul." + number + ".forward";
-        side->call(call, {mark + "a" + number, mark + "b" + number}, mark + "c" + number);
+        side->call(call, {content(mark, "a", number), content(mark, "b", number)},
+                   content(mark, "c", number));
         sizes[call + " input.0"] = sizes[call + " input.1"] = 2e-7;
         sizes[call + " output.0"] = i == 5 ? error : 1.5e-7;
       }
@@ -164,7 +169,7 @@ TEST_CASE("localise: a type with one call is held against the calls of its class
       for (int i = 0; i < 8; ++i) {
         const std::string call =
             i < 7 ? "Functional.linear." + std::to_string(i) + ".forward" : "Torch.bmm.0.forward";
-        side->call(call, {mark + "a" + std::to_string(i)}, mark + "b" + std::to_string(i));
+        side->call(call, {content(mark, "a", std::to_string(i))}, content(mark, "b", std::to_string(i)));
         sizes[call + " input.0"] = 2e-7;
         sizes[call + " output.0"] = i == 7 ? error : 2e-7;
       }
@@ -185,7 +190,7 @@ TEST_CASE("localise: the first call of a type is held against those behind it wh
       for (int i = 0; i < 8; ++i) {
         const std::string number = std::to_string(i), mark = side == &target ? "T" : "g";
         const std::string call = "Functional.linear." + number + ".forward";
-        side->call(call, {mark + "a" + number}, mark + "b" + number);
+        side->call(call, {content(mark, "a", number)}, content(mark, "b", number));
         sizes[call + " input.0"] = 2e-7;
         sizes[call + " output.0"] = i == 0 ? error : 2e-7;
       }
@@ -205,8 +210,8 @@ TEST_CASE("localise: errors of few elements lie further off by chance than those
       for (int i = 0; i < 8; ++i) {
         const std::string number = std::to_string(i), mark = side == &target ? "T" : "g";
         const std::string call = "Torch.rsqrt." + number + ".forward";
-        std::vector<TensorRecord> tensors = {known(Role::input, "0", mark + "a" + number),
-                                             known(Role::output, "0", mark + "b" + number)};
+        std::vector<TensorRecord> tensors = {known(Role::input, "0", content(mark, "a", number)),
+                                             known(Role::output, "0", content(mark, "b", number))};
         for (TensorRecord& tensor : tensors) tensor.shape = {4, columns};
         side->op(call, tensors);
         sizes[call + " input.0"] = 2e-7;
