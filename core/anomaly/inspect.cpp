@@ -44,10 +44,11 @@ void find_token_repetition(const ModelOutput& output, const Thresholds& limits,
     size = before.size();
   }
   if (!tail) return;
+  const size_t whole_repeats = tail->span / tail->period;
   SymptomHit hit = token_hit(Symptom::repetition, "tokens", size - tail->span);
   hit.values = {{"period", static_cast<double>(tail->period)},
                 {"span", static_cast<double>(tail->span)},
-                {"repeats", static_cast<double>(tail->span / tail->period)}};
+                {"repeats", static_cast<double>(whole_repeats)}};
   hits.push_back(std::move(hit));
 }
 

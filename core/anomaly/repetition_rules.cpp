@@ -36,10 +36,11 @@ void find_tail(const InspectedText& output, const Thresholds& limits, std::vecto
                                   stopped ? limits.tail_repeats_stopped : limits.tail_repeats,
                                   stopped ? limits.tail_span_stopped : limits.tail_span, excused);
   if (!tail) return;
+  const size_t whole_repeats = tail->span / tail->period;
   SymptomHit hit = repetition("tail", text.size() - tail->span);
   hit.values = {{"period", static_cast<double>(tail->period)},
                 {"span", static_cast<double>(tail->span)},
-                {"repeats", static_cast<double>(tail->span / tail->period)}};
+                {"repeats", static_cast<double>(whole_repeats)}};
   hits.push_back(std::move(hit));
 }
 

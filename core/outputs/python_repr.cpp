@@ -286,7 +286,7 @@ class Converter {
     size_t i = at_;
     while (i < text_.size() && (is_letter(text_[i]) || (i > at_ && is_digit(text_[i])))) ++i;
     if (i == at_ || i >= text_.size() || text_[i] != '=') return std::to_string(unnamed++);
-    const std::string name(text_.substr(at_, i - at_));
+    std::string name(text_.substr(at_, i - at_));
     at_ = i + 1;
     return name;
   }
