@@ -71,7 +71,7 @@ bool equal_by(const ConfigValue& a, const ConfigValue& b, Same same_number) {
   if (a.kind == ConfigKind::object && b.kind == ConfigKind::object) {
     if (a.members.size() != b.members.size()) return false;
     const auto sorted = [](const ConfigValue& value) {
-      std::vector<const std::pair<std::string, ConfigValue>*> members;
+      std::vector<const ConfigMember*> members;
       for (const auto& member : value.members) members.push_back(&member);
       std::sort(members.begin(), members.end(), [](auto* x, auto* y) { return x->first < y->first; });
       return members;
@@ -143,7 +143,7 @@ void append_json(std::string& out, const ConfigValue& value, bool canonical) {
     case ConfigKind::object:
       break;
   }
-  std::vector<const std::pair<std::string, ConfigValue>*> members;
+  std::vector<const ConfigMember*> members;
   for (const auto& member : value.members) members.push_back(&member);
   if (canonical)
     std::stable_sort(members.begin(), members.end(), [](auto* a, auto* b) { return a->first < b->first; });
@@ -158,6 +158,13 @@ void append_json(std::string& out, const ConfigValue& value, bool canonical) {
 }
 
 }  // namespace
+
+ConfigValue::ConfigValue() = default;
+ConfigValue::~ConfigValue() = default;
+ConfigValue::ConfigValue(const ConfigValue&) = default;
+ConfigValue::ConfigValue(ConfigValue&&) noexcept = default;
+ConfigValue& ConfigValue::operator=(const ConfigValue&) = default;
+ConfigValue& ConfigValue::operator=(ConfigValue&&) noexcept = default;
 
 std::optional<double> ConfigValue::number() const { return numeric(*this); }
 

@@ -16,12 +16,22 @@ namespace ulpscope {
 
 enum class ConfigKind : uint8_t { null, boolean, number, text, list, object };
 
+struct ConfigMember;
+
 struct ConfigValue {
+  // Outside, where a member is a whole type.
+  ConfigValue();
+  ~ConfigValue();
+  ConfigValue(const ConfigValue&);
+  ConfigValue(ConfigValue&&) noexcept;
+  ConfigValue& operator=(const ConfigValue&);
+  ConfigValue& operator=(ConfigValue&&) noexcept;
+
   ConfigKind kind = ConfigKind::null;
-  bool truth = false;              // of a boolean
-  std::string text;                // of a text, or a number as it is written
-  std::vector<ConfigValue> items;  // of a list
-  std::vector<std::pair<std::string, ConfigValue>> members;
+  bool truth = false;                 // of a boolean
+  std::string text;                   // of a text, or a number as it is written
+  std::vector<ConfigValue> items;     // of a list
+  std::vector<ConfigMember> members;  // of an object
 
   bool is_null() const { return kind == ConfigKind::null; }
   bool is_text() const { return kind == ConfigKind::text; }
@@ -32,6 +42,13 @@ struct ConfigValue {
   static ConfigValue of_text(std::string text);
   static ConfigValue of_number(std::string text);
   static ConfigValue of_bool(bool truth);
+};
+
+// One member of an object: name and value.
+struct ConfigMember {
+  std::string first;
+  ConfigValue second;
+  ConfigMember(std::string name, ConfigValue value) : first(std::move(name)), second(std::move(value)) {}
 };
 
 // Leaves by path: "rope_scaling.factor", "ModelConfig[0].worldSize" for lists of objects; any other list is
