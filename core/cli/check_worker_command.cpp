@@ -83,7 +83,7 @@ class CheckWorkerCommand : public Command {
     if (!wish.is_object()) return Error{Code::usage, kNotByHand};
     Notes notes;
     context.capture_plugin_log([&notes](LogLevel level, std::string_view text) { notes.add(level, text); });
-    const Status served = serve(context, wish, notes);
+    Status served = serve(context, wish, notes);
     context.capture_plugin_log({});
     return served;
   }
