@@ -90,10 +90,12 @@ GroupStanding stand(const std::vector<double>& group, size_t self, size_t block_
   // The deviation of small amplifications says little of large ones where bits count from 1.
   if (statistics && size >= priors.group_size)
     scatter = std::min(scatter, beyond(large, priors.statistics_factor) - standing.median);
-  double distance = std::max(least, scatter);
+  double distance = std::max(least, scatter) + chance;
+  // What a class allows was seen of calls of every size: chance is part of it.
   if (standing.known && std::isfinite(bounds.distant_bits))
-    distance = std::max({bounds.distant_bits, usual_least, bounds.mixed ? scatter : 0.0});
-  const double limit = standing.median + distance + chance;
+    distance = bounds.mixed ? std::max({bounds.distant_bits, usual_least, scatter}) + chance
+                            : std::max(bounds.distant_bits, usual_least + chance);
+  const double limit = standing.median + distance;
   standing.excess = standing.bits - std::max(limit, bounds.usual_bits);
   standing.suspicious = standing.known && standing.bits - standing.median > (limit - standing.median) / 2;
   return standing;
