@@ -223,6 +223,7 @@ void set_verdicts(ResultTable& table, const FaultFinder& finder, bool soften, Th
     for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(end); ++i)
       set_verdict(table, finder, finder.rows()[i], usual, soften, table.rows[i]);
   });
+  if (knows_nothing_of_inputs(table)) return;
   for (const Fault& fault : finder.faults()) {
     ResultRow& row = table.rows[static_cast<size_t>(fault.row)];
     row.verdict = std::max(row.verdict, fault.confidence == "weak" ? Verdict::warning : Verdict::fail);

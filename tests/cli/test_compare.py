@@ -105,6 +105,15 @@ class AnswerTest(CompareTest):
         self.assertEqual((result["rows"][0]["judged"], result["rows"][0]["verdict"]), ("fail", "pass"))
         self.assertIn("differs in 50 % of 2 elements; float32 against float16", run.out)
 
+    def test_the_judgement_of_two_arrays_is_the_verdict(self):
+        # 1.0002 is 1 678 units in the last place off, and far from what one rounding leaves.
+        a = self.write("a.npy", npy("<f4", [2], floats(1.0002, 1)))
+        b = self.write("b.npy", npy("<f4", [2], floats(1, 1)))
+        for judgement, judged, code in (("ulp", "fail", 1), ("benchmark", "skip", 3), ("double_thousandth", "pass", 0)):
+            run = self.check(code, "compare", a, b, "--judge", judgement, "--format", "json", "-o", "-")
+            row = json.loads(run.out)["rows"][0]
+            self.assertEqual((row["judged"], row["verdict"]), (judged, judged), judgement)
+
     def test_a_row_that_fails_stands_in_the_headline(self):
         a = self.write("a.npy", npy("<f4", [2], floats(1e-9, 1e-9)))
         b = self.write("b.npy", npy("<f4", [2], floats(0, 0)))
