@@ -49,4 +49,11 @@ Status for_each_entry(const std::string& folder,
   }
 }
 
+std::string dump_root(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return path;
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
 }  // namespace ulpscope

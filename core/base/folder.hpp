@@ -18,4 +18,8 @@ enum class EntryKind { file, folder, link, other };
 Status for_each_entry(const std::string& folder,
                       const std::function<bool(std::string_view, EntryKind)>& body);
 
+// The folder that the file names of a dump are relative to: path itself, or the folder of the file that path
+// is. Any thread.
+std::string dump_root(const std::string& path);
+
 }  // namespace ulpscope

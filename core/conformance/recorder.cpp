@@ -7,15 +7,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <span>
 
 #include "base/file.hpp"
 
 namespace ulpscope {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr uint32_t kMostDims = 64;
 
@@ -148,13 +145,6 @@ Status scan_once(const ulpscope_source_desc& desc, const ulpscope_host* host, co
                  Recorder& recorder) {
   ULPSCOPE_ASSIGN(SourceHandle source, SourceHandle::open(desc, host, path, "{}"));
   return source.scan(recorder.sink());
-}
-
-std::string root_of(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return path;
-  const fs::path parent = fs::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
 }
 
 Result<std::string> bytes_of(const SourceHandle& source, const std::string& root,

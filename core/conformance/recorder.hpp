@@ -80,7 +80,4 @@ Status scan_once(const ulpscope_source_desc& desc, const ulpscope_host* host, co
 Result<std::string> bytes_of(const SourceHandle& source, const std::string& root,
                              const RecordedTensor& tensor, size_t piece_bytes, uint64_t limit_bytes);
 
-// The folder that the file names of the records of path are relative to.
-std::string root_of(const std::string& path);
-
 }  // namespace ulpscope

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "conformance/check.hpp"
 #include "conformance/recorder.hpp"
 #include "conformance/scratch_folder.hpp"
@@ -195,7 +196,7 @@ void check_ranges(const CheckSubject& subject, CheckReport& report) {
     Recorder recorder;
     if (!source.ok() || !source->scan(recorder.sink()).ok()) return;
     for (const RecordedTensor& tensor : recorder.tensors())
-      check_one_range(*source, root_of(subject.sample), tensor, report);
+      check_one_range(*source, dump_root(subject.sample), tensor, report);
   });
 }
 
@@ -283,7 +284,7 @@ void check_streams(const CheckSubject& subject, CheckReport& report) {
     for (const RecordedTensor& tensor : recorder.tensors()) {
       if (tensor.data.kind != ULPSCOPE_DATA_LATER && tensor.data.kind != ULPSCOPE_DATA_STREAM) continue;
       if (++read > kMostTensors) break;
-      const std::string root = root_of(subject.sample);
+      const std::string root = dump_root(subject.sample);
       const auto whole = bytes_of(*source, root, tensor, kMostBytes, kMostBytes);
       if (!whole.ok()) continue;
       for (const size_t piece : {size_t{1}, size_t{7}, size_t{4096}}) {

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/folder.hpp"
 #include "conformance/child_process.hpp"
 #include "conformance/recorder.hpp"
 #include "conformance/scratch_folder.hpp"
@@ -67,7 +68,7 @@ void read_all(const ulpscope_source_desc& desc, const std::string& path) {
   if (!source.ok()) return;
   (void)source->scan(recorder.sink());
   for (const RecordedTensor& tensor : recorder.tensors())
-    (void)bytes_of(*source, root_of(path), tensor, kMostBytes, kMostBytes);
+    (void)bytes_of(*source, dump_root(path), tensor, kMostBytes, kMostBytes);
 }
 
 struct Damage {
@@ -94,7 +95,7 @@ std::vector<Damage> damages_of(const std::string& content) {
 
 void check_damage(const CheckSubject& subject, CheckReport& report) {
   const ScratchFolder scratch;
-  const fs::path root = root_of(subject.sample), copy = scratch / "sample";
+  const fs::path root = dump_root(subject.sample), copy = scratch / "sample";
   std::error_code error;
   fs::copy(root, copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
   if (error) return report.error("the sample cannot be copied: " + error.message());

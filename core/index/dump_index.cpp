@@ -1,12 +1,11 @@
 #include "index/dump_index.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "index/argument_tree.hpp"
 
@@ -37,13 +36,6 @@ int role_order(Role role) {
 // A dump that says nothing of steps or ranks (-1), such as a golden made of files, serves each of them.
 bool listed(const std::vector<int32_t>& list, int32_t number) {
   return list.empty() || number < 0 || std::binary_search(list.begin(), list.end(), number);
-}
-
-std::string root_of(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return path;
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
 void set_error(ulpscope_error* err, ulpscope_status code, std::string_view text) {
@@ -273,7 +265,7 @@ class IndexBuilder {
   bool open_ = false;
 };
 
-DumpIndex::DumpIndex(SourceHandle source) : source_(std::move(source)), root_(root_of(source_.path())) {}
+DumpIndex::DumpIndex(SourceHandle source) : source_(std::move(source)), root_(dump_root(source_.path())) {}
 
 Result<DumpIndex> DumpIndex::build(SourceHandle source, const ScanFilter& filter, Diagnostics& diagnostics,
                                    const Cancel& cancel) {

@@ -44,5 +44,14 @@ TEST_CASE("folder: listing ends where the caller has seen enough, and says why i
   CHECK_FALSE(for_each_entry(folder / "a", never).ok());
 }
 
+TEST_CASE("folder: the root of a dump is the folder, or the folder of the file") {
+  const test::TempFolder folder;
+  folder.write("dump.json", "{}");
+  CHECK(dump_root(folder.path()) == folder.path());
+  CHECK(dump_root(folder / "dump.json") == folder.path());
+  CHECK(dump_root("no_such_file") == ".");
+  CHECK(dump_root("/no_such_file") == "/");
+}
+
 }  // namespace
 }  // namespace ulpscope
