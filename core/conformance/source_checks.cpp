@@ -262,6 +262,7 @@ void check_locate_threads(const CheckSubject& subject, CheckReport& report) {
     std::latch start(kThreads);
     {
       std::vector<std::jthread> threads;
+      threads.reserve(answers.size());
       for (auto& answer : answers)
         threads.emplace_back([&] {
           start.arrive_and_wait();
