@@ -120,7 +120,7 @@ Evidence look(std::string_view path, bool wants_vllm) {
       any = evidence.dump = true;
       if (!wants_vllm) continue;
       evidence.vllm |= shows_vllm(text, head_of(layout->root, prefix + "stack.json"));
-      evidence.second_forward |= shows_second_forward(text);
+      if (evidence.vllm) evidence.second_forward |= shows_second_forward(text);
     }
     if (any) ++looked_into;
   }
