@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compare_judge.hpp"
+#include "cli/compare_replay.hpp"
 #include "cli/compare_request.hpp"
 #include "cli/context.hpp"
 #include "cli/progress.hpp"
@@ -215,6 +216,7 @@ class CompareCommand : public Command {
       if (tie_of(table, row, context.cancel()) == Tie::not_tied) locate_options.not_tied.push_back(row);
     if (!locate_options.not_tied.empty()) localise(table, locate_options, *pool);
     add_error_places(table, context.cancel());
+    if (request.replay) ULPSCOPE_TRY(add_replays(context, table));
     apply_baseline(table, baseline);
     table.diagnostics = diagnostics.kept();
     table.diagnostic_count = diagnostics.count();

@@ -180,6 +180,7 @@ Status read_report(const ParsedOptions& options, const std::string& version, Com
   request.noise_path = options.text_or("noise", "");
   request.resume_folder = options.text_or("resume", "");
   request.explain_glob = options.text_or("explain", "");
+  request.replay = options.has("replay");
   return {};
 }
 
@@ -238,6 +239,7 @@ std::vector<OptionSpec> compare_options() {
       value("memory", {}, "SIZE", "cap of the read buffers, such as 64M"),
       value("resume", {}, "DIR", "go on with the folder of a run that was stopped"),
       value("explain", {}, "OP", "print the numbers that decided on these operations (name or pattern)"),
+      flag("replay", {}, "run the operations at fault again in float64 and say which side is off"),
       flag("diff_analyze", {"da"}, "accepted: the fault is always looked for"),
       flag("xlsx", {}, "also write a spreadsheet"),
       flag("is_print_compare_log", {"tensor_log"}, "accepted: same as --verbose"),

@@ -1,47 +1,25 @@
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "cli/executors.hpp"
-#include "execute/check_plan.hpp"
-#include "execute/replay.hpp"
+#include "cli/replay_run.hpp"
 #include "execute/replay_bundle.hpp"
 
 namespace ulpscope {
 namespace {
 
-// The op that a name means: "Torch.matmul.2.forward", or without its direction.
-struct Target {
-  CheckItem item;
-  Phase phase = Phase::forward;
-};
-
-Result<Target> find_target(const DumpIndex& index, const StepRank& group, const std::string& name) {
-  ULPSCOPE_ASSIGN(const CheckPlan plan, plan_check(index, group, {}));
-  std::vector<std::string> names;
-  for (const CheckItem& item : plan.items) {
-    Target target{item, Phase::forward};
-    if (name == item.id || name == item.id + ".forward") return target;
-    target.phase = Phase::backward;
-    if (name == item.id + ".backward") {
-      if (item.backward == kNoIndex)
-        return Error{Code::usage, "option --op: the dump has no backward of '" + printable(item.id) + "'"};
-      return target;
-    }
-    names.push_back(item.id);
-    names.push_back(item.id + ".forward");
-  }
-  return Error{Code::usage, "option --op: " + printable(index.path()) + " has no API call '" +
-                                printable(name) + "'" + suggestion(name, names)};
-}
-
 // "2.98e-02".
 std::string short_number(const std::optional<double>& value) {
   return value ? fmt::format("{:.2e}", *value) : "none";
+}
+
+// As many digits as float32 has.
+std::string digits_text(double value) {
+  return std::isfinite(value) ? fmt::format("{:.7g}", value) : number_text(value);
 }
 
 std::string index_text(int64_t at, const Shape& shape) {
@@ -89,16 +67,11 @@ class ReplayCommand : public Command {
     ULPSCOPE_ASSIGN(const std::string path, context.options().required(0, "DUMP"));
     const auto name = context.options().text("op");
     if (!name) return Error{Code::usage, "option --op NAME is missing"};
-    std::string why_not;
-    const bool torch = load_torch(context, why_not);
-    if (!torch) context.log().warning(why_not);
-    ULPSCOPE_ASSIGN(Registry * registry, context.registry());
-    Executors executors;
-    ULPSCOPE_TRY(make(*registry, torch, executors));
-    ULPSCOPE_ASSIGN(ReplaySide first, replay_side(context, path, *name, executors));
+    ULPSCOPE_ASSIGN(Replayer replayer, Replayer::create(context));
+    ULPSCOPE_ASSIGN(ReplaySide first, replay_side(context, path, *name, replayer));
     std::optional<ReplaySide> second;
     if (const auto other = context.options().text("against")) {
-      ULPSCOPE_ASSIGN(second, replay_side(context, *other, *name, executors));
+      ULPSCOPE_ASSIGN(second, replay_side(context, *other, *name, replayer));
     }
     if (const auto folder = context.options().text("export")) {
       ULPSCOPE_TRY(write_replay_bundle(*folder, *name, calls_[0], first));
@@ -109,26 +82,8 @@ class ReplayCommand : public Command {
   }
 
  private:
-  struct Executors {
-    std::vector<ExecutorHandle> exact;
-    std::optional<ExecutorHandle> rounding;
-  };
-
-  static Status make(Registry& registry, bool torch, Executors& out) {
-    ULPSCOPE_ASSIGN(ExecutorHandle fused, registry.create_executor("npu_reference", "{}"));
-    out.exact.push_back(std::move(fused));
-    if (!torch) return {};
-    ULPSCOPE_ASSIGN(
-        ExecutorHandle exact,
-        registry.create_executor("torch", R"({"precision":"float64","hf32":false,"node_gradients":true})"));
-    out.exact.push_back(std::move(exact));
-    ULPSCOPE_ASSIGN(out.rounding,
-                    registry.create_executor("torch", R"({"hf32":false,"node_gradients":true})"));
-    return {};
-  }
-
   Result<ReplaySide> replay_side(Context& context, const std::string& path, const std::string& name,
-                                 Executors& executors) {
+                                 Replayer& replayer) {
     ScanFilter filter;
     ULPSCOPE_ASSIGN(filter.steps, context.options().numbers("step"));
     ULPSCOPE_ASSIGN(filter.ranks, context.options().numbers("rank"));
@@ -138,12 +93,10 @@ class ReplayCommand : public Command {
     if (index.groups().size() > 1)
       context.log().info(fmt::format("{}: {} steps and ranks, the first one is used (--step, --rank)",
                                      printable(path), index.groups().size()));
-    ULPSCOPE_ASSIGN(const Target target, find_target(index, index.groups()[0], name));
-    std::vector<ExecutorHandle*> exact;
-    for (ExecutorHandle& each : executors.exact) exact.push_back(&each);
-    calls_.push_back(replay_call(index, target.item, target.phase));
-    auto side = replay(index, target.item, target.phase, exact,
-                       executors.rounding ? &*executors.rounding : nullptr, {});
+    auto target = find_replay_target(index, index.groups()[0], name);
+    if (!target.ok()) return std::move(target).error().within("option --op");
+    calls_.push_back(replay_call(index, target->item, target->phase));
+    auto side = replayer.run(index, *target);
     if (!side.ok()) return std::move(side).error().within(printable(name));
     return side;
   }
@@ -167,8 +120,8 @@ class ReplayCommand : public Command {
       if (error.worst < 0) continue;
       out << fmt::format(
           "    largest error {} at {}: recorded {}, float64 {}; relative error of the tensor {}\n",
-          short_number(error.max_abs), index_text(error.worst, output.shape), number_text(error.worst_value),
-          number_text(error.worst_exact), short_number(error.rel_l2));
+          short_number(error.max_abs), index_text(error.worst, output.shape), digits_text(error.worst_value),
+          digits_text(error.worst_exact), short_number(error.rel_l2));
       if (output.has_rounding)
         out << fmt::format("    a run in {} here: largest error {}, relative {}\n",
                            ulpscope::name(output.dtype), short_number(output.rounding.max_abs),

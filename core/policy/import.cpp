@@ -1,5 +1,7 @@
 #include "policy/import.hpp"
 
+#include <fmt/format.h>
+
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -122,7 +124,7 @@ class Importer {
         if (!limit.second.IsScalar() || !YAML::convert<double>::decode(limit.second, value) ||
             !std::isfinite(value) || value < 0)
           return wrong(path_, limit.second.Mark(), "expected a number of at least 0");
-        options += (options.empty() ? "" : ", ") + dtype + "_" + word + ": " + number_text(value);
+        options += fmt::format("{}{}_{}: {}", options.empty() ? "" : ", ", dtype, word, number_text(value));
       }
     }
     if (options.empty()) return {};

@@ -185,7 +185,7 @@ std::string place_sentence(const Culprit& culprit) {
 
 // Evidence that other sentences say already.
 bool is_said(std::string_view name) {
-  return name.starts_with(kPlacePrefix) || name == "reason" || name == "differing" || name == "max_abs_err" ||
+  return name.starts_with(kPlacePrefix) || name.starts_with(kReplayEvidence) || name == "reason" || name == "differing" || name == "max_abs_err" ||
          name == "cosine" || name == "max" || name == "min" || name == "mean" || name == "l2norm";
 }
 
@@ -349,6 +349,8 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
   }
   say(place_sentence(culprit));
   say(evidence_sentence(culprit, has_row));
+  for (const auto& [name, value] : culprit.evidence)
+    if (has_row && name.starts_with(kReplayEvidence)) say("run again in float64: " + value);
   if (!culprit.module.empty()) say("in module " + culprit.module);
   say(call_site(culprit.stack));
   return found;

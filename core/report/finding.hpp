@@ -13,6 +13,9 @@ namespace ulpscope {
 // The source of plain tensor files: each file is a tensor, and there are no operations to count.
 constexpr std::string_view kPlainFiles = "tensor_files";
 
+// Begins the names of the evidence of a replay: "replay_target".
+constexpr std::string_view kReplayEvidence = "replay";
+
 // "COMPUTE FAULT" for compute_fault.
 std::string headline(std::string_view verdict);
 

@@ -29,7 +29,7 @@ class FusedOperators(runs.RunTest):
         good, bad = self.dump("good", 0, 0.8650983882673103), self.dump("bad", 0, 0.865)
         run = self.check(1, "replay", bad, "--op", "NPU.npu_mish.0", "--against", good)
         self.assertIn("inputs are bit-identical\noff: %s\n" % bad, run.out)
-        self.assertIn("largest error 9.84e-05 at [1]: recorded 0.8650000095367432, float64 0.8650983882673103", run.out)
+        self.assertIn("largest error 9.84e-05 at [1]: recorded 0.865, float64 0.8650984", run.out)
 
     def test_sides_that_are_fine_but_began_otherwise(self):
         one, two = self.dump("one", 0, 0.8650983882673103), self.dump("two", 0, 0, inputs=(0, 0))
@@ -55,6 +55,30 @@ class FusedOperators(runs.RunTest):
         self.write("s/step0/rank0/dump.json", dump_json(calls))
         run = self.check(3, "replay", self.path("s"), "--op", "NPU.npu_mish.0")
         self.assertIn("recorded output 0: no data recorded", run.out)
+
+    def test_compare_replays_its_culprits(self):
+        good, bad = self.dump("good", 0, 0.8650983882673103), self.dump("bad", 0, 0.865)
+        run = self.check(1, "compare", bad, good, "-o", self.path("out"), "--exact_output", "--replay")
+        self.assertIn("run again in float64: target is off, largest error 9.8e-05", run.out)
+        self.assertIn("run again in float64: golden is right, largest error ", run.out)
+        evidence = self.read_json("out/compare_result.json")["localisation"]["culprits"][0]["evidence"]
+        found = evidence
+        self.assertTrue(found["replay_target"].startswith("target is off"), evidence)
+        self.assertTrue(found["replay_golden"].startswith("golden is right"), evidence)
+
+    def test_a_culprit_that_cannot_be_run_says_why(self):
+        for side, value in (("good", 1.0), ("bad", 2.0)):
+            calls = {"NPU.npu_unheard_of.0.forward": call([with_file((1,), "in.npy")], [with_file((1,), "out.npy")])}
+            self.write(side + "/dump.json", dump_json(calls, task="tensor"))
+            self.write(side + "/dump_tensor_data/in.npy", npy("<f4", (1,), floats(1.0)))
+            self.write(side + "/dump_tensor_data/out.npy", npy("<f4", (1,), floats(value)))
+        run = self.check(1, "compare", self.path("bad"), self.path("good"), "-o", self.path("out"), "--replay")
+        self.assertIn("run again in float64: target could not be run: ", run.out)
+
+    def test_compare_without_a_culprit_says_that_nothing_is_replayed(self):
+        good = self.dump("good", 0, 0.8650983882673103)
+        run = self.check(0, "compare", good, good, "-o", self.path("out"), "--replay")
+        self.assertIn("--replay: there is no culprit that is a call recorded on both sides", run.err)
 
     def test_usage(self):
         path = self.dump("a", 0, 0)
