@@ -74,8 +74,7 @@ Status add_replays(Context& context, ResultTable& table) {
     culprit.evidence.emplace_back(
         kind + "_golden", side_answer(*replayer, *table.golden, table.golden->ops()[golden], "golden"));
   }
-  if (!replayer)
-    context.log().warning("--replay: there is no culprit that is a call recorded on both sides");
+  if (!replayer) context.log().warning("--replay: there is no culprit that is a call recorded on both sides");
   return {};
 }
 

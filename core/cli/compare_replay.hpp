@@ -7,8 +7,8 @@
 
 namespace ulpscope {
 
-// Adds what each side's replay says to every culprit that is a call recorded on both sides. A call that cannot
-// be run says why; an error is one of the executors themselves.
+// Adds what each side's replay says to every culprit that is a call recorded on both sides. A call that
+// cannot be run says why; an error is one of the executors themselves.
 Status add_replays(Context& context, ResultTable& table);
 
 }  // namespace ulpscope

@@ -32,7 +32,7 @@ struct CompareRequest {
   FailOn fail_on = FailOn::fail;
   bool strict = false;  // unmatched rows fail too
   std::string baseline_path, resume_folder, explain_glob;
-  bool replay = false;  // run the culprits again in float64
+  bool replay = false;     // run the culprits again in float64
   std::string noise_path;  // a second golden run
   // Whether a policy chooses the judgements, and those that are forced instead.
   bool has_policy = false;

@@ -185,8 +185,9 @@ std::string place_sentence(const Culprit& culprit) {
 
 // Evidence that other sentences say already.
 bool is_said(std::string_view name) {
-  return name.starts_with(kPlacePrefix) || name.starts_with(kReplayEvidence) || name == "reason" || name == "differing" || name == "max_abs_err" ||
-         name == "cosine" || name == "max" || name == "min" || name == "mean" || name == "l2norm";
+  return name.starts_with(kPlacePrefix) || name.starts_with(kReplayEvidence) || name == "reason" ||
+         name == "differing" || name == "max_abs_err" || name == "cosine" || name == "max" || name == "min" ||
+         name == "mean" || name == "l2norm";
 }
 
 // row_is_told: the culprit's row is in the report and its sentences stand before this one.
