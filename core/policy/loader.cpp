@@ -35,7 +35,7 @@ using Defaults = std::map<std::string, std::map<std::string, WrittenOption>>;
 class Chain {
  public:
   // preset_asked: the first word names a preset, not a file.
-  explicit Chain(bool preset_asked) : preset_asked_(preset_asked) {}
+  Chain(bool preset_asked, std::vector<Error>& mistakes) : mistakes_(mistakes), preset_asked_(preset_asked) {}
 
   Status read(const std::string& word, const PolicyPlace* from) {
     if (word == "none") return {};
@@ -43,7 +43,7 @@ class Chain {
       return wrong(*from,
                    "extends: more than " + std::to_string(kDeepestExtends) + " policies on each other");
     ULPSCOPE_ASSIGN(const std::string text, text_of(word, from));
-    ULPSCOPE_ASSIGN(WrittenPolicy policy, read_policy_text(name_, preset_, text));
+    ULPSCOPE_ASSIGN(WrittenPolicy policy, read_policy_text(name_, preset_, text, mistakes_));
     texts_ += text;
     const std::string extends = policy.extends;
     const PolicyPlace place =
@@ -89,6 +89,7 @@ class Chain {
                             suggestion(word, preset_names()));
   }
 
+  std::vector<Error>& mistakes_;
   std::string name_, folder_, texts_;
   bool preset_ = false;
   int depth_ = 0;
@@ -96,24 +97,29 @@ class Chain {
   bool preset_asked_ = false;
 };
 
-// Turns what was written into rules, asking each judgement for its options.
+// Turns what was written into rules, asking each judgement for its options. What is wrong is added to
+// mistakes; the policy is of use only where there are none.
 class Compiler {
  public:
-  explicit Compiler(Registry& registry) : registry_(registry) {}
+  Compiler(Registry& registry, std::vector<Error>& mistakes) : registry_(registry), mistakes_(mistakes) {}
 
-  Result<Policy> compile(std::vector<WrittenPolicy> written) {
-    ULPSCOPE_TRY(collect_defaults(written));
+  Policy compile(std::vector<WrittenPolicy> written) {
+    collect_defaults(written);
     Policy policy;
     for (WrittenPolicy& each : written) {
       std::move(each.levels.begin(), each.levels.end(), std::back_inserter(policy.levels));
       std::move(each.ignore.begin(), each.ignore.end(), std::back_inserter(policy.ignore));
-      for (WrittenRule& rule : each.rules) ULPSCOPE_TRY(add_rule(std::move(rule), policy));
+      for (WrittenRule& rule : each.rules) keep(add_rule(std::move(rule), policy));
     }
-    ULPSCOPE_TRY(check_reachable(policy));
+    if (mistakes_.empty()) check_reachable(policy);
     return policy;
   }
 
  private:
+  void keep(Status status) {
+    if (!status.ok()) mistakes_.push_back(std::move(status).error());
+  }
+
   Result<const ulpscope_judgement_desc*> judgement(const std::string& name, const PolicyPlace& place) {
     const auto found = registry_.judgement(name);
     if (found.ok()) return *found;
@@ -125,30 +131,35 @@ class Compiler {
     ULPSCOPE_ASSIGN(const ulpscope_judgement_desc* desc, judgement(name, place));
     std::vector<std::string> known;
     for (uint32_t i = 0; i < desc->option_count; ++i) known.emplace_back(desc->options[i].name);
-    for (const WrittenOption& option : options) {
-      if (std::find(known.begin(), known.end(), option.name) == known.end())
-        return wrong(option.place, "judgement '" + name + "' has no option '" + printable(option.name) + "'" +
-                                       suggestion(option.name, known));
-      // Alone, so that a refusal is about this option.
-      const std::string json = "{" + nlohmann::json(option.name).dump() + ":" + option.json + "}";
-      if (const auto made = registry_.create_judgement(name, json); !made.ok())
-        return wrong(option.place, made.error().message);
-    }
+    for (const WrittenOption& option : options) keep(check_option(name, option, known));
     return {};
   }
 
-  Status collect_defaults(const std::vector<WrittenPolicy>& written) {
+  Status check_option(const std::string& name, const WrittenOption& option,
+                      const std::vector<std::string>& known) {
+    if (std::find(known.begin(), known.end(), option.name) == known.end())
+      return wrong(option.place, "judgement '" + name + "' has no option '" + printable(option.name) + "'" +
+                                     suggestion(option.name, known));
+    // Alone, so that a refusal is about this option.
+    const std::string json = "{" + nlohmann::json(option.name).dump() + ":" + option.json + "}";
+    if (const auto made = registry_.create_judgement(name, json); !made.ok())
+      return wrong(option.place, made.error().message);
+    return {};
+  }
+
+  void collect_defaults(const std::vector<WrittenPolicy>& written) {
     for (const WrittenPolicy& policy : written)
       for (const WrittenDefaults& defaults : policy.defaults) {
-        ULPSCOPE_TRY(check_options(defaults.judgement, defaults.with, defaults.place));
+        keep(check_options(defaults.judgement, defaults.with, defaults.place));
         for (const WrittenOption& option : defaults.with)
           defaults_[defaults.judgement].emplace(option.name, option);  // keeps what is there
       }
-    return {};
   }
 
   Status add_rule(WrittenRule written, Policy& policy) {
     ULPSCOPE_TRY(check_options(written.use, written.with, written.use_place));
+    // Refused by a judgement once is enough, and with a mistake in the defaults each of its rules would be.
+    if (!mistakes_.empty()) return {};
     std::map<std::string, WrittenOption> options = defaults_[written.use];
     for (const WrittenOption& option : written.with) options.insert_or_assign(option.name, option);
     std::string json = "{";
@@ -181,29 +192,39 @@ class Compiler {
   }
 
   // Only rules of the user are held against those before them: a preset stands as it is.
-  Status check_reachable(const Policy& policy) {
+  void check_reachable(const Policy& policy) {
     for (size_t i = 1; i < policy.rules.size(); ++i) {
       const PolicyRule& later = policy.rules[i];
       if (later.place.preset) continue;
       for (size_t k = 0; k < i; ++k) {
         const PolicyRule& earlier = policy.rules[k];
         if (earlier.place.file != later.place.file || !earlier.match.covers(later.match)) continue;
-        if (earlier.use == later.use || takes_all(earlier, later))
-          return wrong(later.place, "the rule is never reached: " + to_text(earlier.place) +
-                                        " decides on everything that it matches");
+        if (earlier.use != later.use && !takes_all(earlier, later)) continue;
+        keep(wrong(later.place, "the rule is never reached: " + to_text(earlier.place) +
+                                    " decides on everything that it matches"));
+        break;
       }
     }
-    return {};
   }
 
   Registry& registry_;
+  std::vector<Error>& mistakes_;
   Defaults defaults_;
 };
 
+Error all_of(const std::vector<Error>& mistakes) {
+  Error all{Code::usage, ""};
+  for (const Error& each : mistakes) all.message += (all.message.empty() ? "" : "\n") + each.message;
+  return all;
+}
+
 Result<Policy> load(const std::string& word, bool preset, Registry& registry) {
-  Chain chain(preset);
-  ULPSCOPE_TRY(chain.read(word, nullptr));
-  ULPSCOPE_ASSIGN(Policy policy, Compiler(registry).compile(std::move(chain.policies)));
+  std::vector<Error> mistakes;
+  Chain chain(preset, mistakes);
+  if (Status read = chain.read(word, nullptr); !read.ok()) mistakes.push_back(std::move(read).error());
+  // What could be read is looked at even so: one run says all that is wrong.
+  Policy policy = Compiler(registry, mistakes).compile(std::move(chain.policies));
+  if (!mistakes.empty()) return all_of(mistakes);
   policy.name = word;
   policy.hash = chain.hash();
   return policy;

@@ -1,5 +1,6 @@
 // Reads a policy: a YAML file of a user, or one of the presets that are compiled in. Every mistake is an
-// error of code usage with file, line and column; the judgements themselves are asked for their options.
+// error of code usage with file, line and column; the judgements themselves are asked for their options. An
+// error of several mistakes has one on each line of its message.
 #pragma once
 
 #include <string>

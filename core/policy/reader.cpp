@@ -15,13 +15,16 @@ namespace {
 
 // More than any policy needs; what repeats itself through aliases ends here too.
 constexpr int kMostNodes = 200'000;
+// Nobody reads more of them.
+constexpr size_t kMostMistakes = 100;
 
 const std::vector<std::string> kMatchKeys = {"api",   "name",        "kind", "phase", "role",
                                              "dtype", "input_dtype", "rank", "step"};
 
 class Reader {
  public:
-  Reader(std::string file, bool preset) : file_(std::move(file)), preset_(preset) {}
+  Reader(std::string file, bool preset, std::vector<Error>& mistakes)
+      : file_(std::move(file)), preset_(preset), mistakes_(mistakes) {}
 
   Result<WrittenPolicy> read(const YAML::Node& root) {
     WrittenPolicy policy;
@@ -62,16 +65,28 @@ class Reader {
     return ++nodes_ > kMostNodes ? Status(wrong(node, "too large for a policy")) : Status();
   }
 
+  // Takes note of a mistake, so that reading goes on behind it; an error again where nothing more is read.
+  Status keep(Status status) {
+    if (status.ok()) return {};
+    if (nodes_ > kMostNodes || mistakes_.size() >= kMostMistakes) return status;
+    mistakes_.push_back(std::move(status).error());
+    return {};
+  }
+
+  // Hands each member to take; what is wrong with one of them does not keep the others from being read.
   template <class F>
   Status members(const YAML::Node& node, const std::string& what, F take) {
     if (!node.IsMap()) return wrong(node, "expected " + what + " as a mapping");
     std::set<std::string> seen;
     for (const auto& member : node) {
       ULPSCOPE_TRY(count(node));
-      if (!member.first.IsScalar()) return wrong(member.first, "expected a name before the colon");
-      const std::string key = member.first.Scalar();
-      if (!seen.insert(key).second) return wrong(member.first, "'" + printable(key) + "' stands twice");
-      ULPSCOPE_TRY(take(key, member.first, member.second));
+      const auto one = [&]() -> Status {
+        if (!member.first.IsScalar()) return wrong(member.first, "expected a name before the colon");
+        const std::string key = member.first.Scalar();
+        if (!seen.insert(key).second) return wrong(member.first, "'" + printable(key) + "' stands twice");
+        return take(key, member.first, member.second);
+      };
+      ULPSCOPE_TRY(keep(one()));
     }
     return {};
   }
@@ -81,7 +96,7 @@ class Reader {
     if (!node.IsSequence()) return wrong(node, "expected " + what + " as a list");
     for (const YAML::Node& item : node) {
       ULPSCOPE_TRY(count(node));
-      ULPSCOPE_TRY(take(item));
+      ULPSCOPE_TRY(keep(take(item)));
     }
     return {};
   }
@@ -230,6 +245,7 @@ class Reader {
     return items(node, "rules", [&](const YAML::Node& item) -> Status {
       WrittenRule rule;
       rule.place = place(item);
+      bool has_use = !item.IsMap();
       ULPSCOPE_TRY(
           members(item, "a rule",
                   [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) -> Status {
@@ -237,14 +253,15 @@ class Reader {
                     if (is_match) return {};
                     if (key == "with") return read_options(value, "with", rule.with);
                     if (key != "use") return unknown(at, key, rule_keys({"use", "with"}));
+                    has_use = true;
                     if (!value.IsScalar() || value.Scalar().empty())
                       return wrong(value, "use: expected the name of a judgement");
                     rule.use = value.Scalar();
                     rule.use_place = place(value);
                     return {};
                   }));
-      if (rule.use.empty()) return wrong(item, "the rule has no 'use', expected the name of a judgement");
-      out.push_back(std::move(rule));
+      if (!has_use) return wrong(item, "the rule has no 'use', expected the name of a judgement");
+      if (!rule.use.empty()) out.push_back(std::move(rule));
       return {};
     });
   }
@@ -258,21 +275,22 @@ class Reader {
     return items(node, "ignore", [&](const YAML::Node& item) -> Status {
       IgnoreRule rule;
       rule.place = place(item);
-      bool any = false;
+      bool any = !item.IsMap(), has_why = !item.IsMap();
       ULPSCOPE_TRY(
           members(item, "an entry of ignore",
                   [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) -> Status {
+                    any = any || key != "why";  // a slip in a name is told as such
                     ULPSCOPE_ASSIGN(const bool is_match, read_match_key(key, value, rule.match));
-                    any = any || is_match;
                     if (is_match) return {};
                     if (key != "why") return unknown(at, key, rule_keys({"why"}));
+                    has_why = true;
                     if (!value.IsScalar() || value.Scalar().empty())
                       return wrong(value, "why: expected a reason");
                     rule.why = valid_utf8(value.Scalar());
                     return {};
                   }));
       if (!any) return wrong(item, "the entry names nothing to ignore");
-      if (rule.why.empty()) return wrong(item, "the entry gives no reason, expected why: TEXT");
+      if (!has_why) return wrong(item, "the entry gives no reason, expected why: TEXT");
       out.push_back(std::move(rule));
       return {};
     });
@@ -280,13 +298,15 @@ class Reader {
 
   std::string file_;
   bool preset_;
+  std::vector<Error>& mistakes_;
   int nodes_ = 0;
 };
 
 }  // namespace
 
-Result<WrittenPolicy> read_policy_text(const std::string& file, bool preset, std::string_view text) {
-  Reader reader(file, preset);
+Result<WrittenPolicy> read_policy_text(const std::string& file, bool preset, std::string_view text,
+                                       std::vector<Error>& mistakes) {
+  Reader reader(file, preset, mistakes);
   try {
     const YAML::Node root = YAML::Load(std::string(text));
     if (!root.IsDefined() || root.IsNull())

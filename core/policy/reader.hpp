@@ -41,7 +41,10 @@ struct WrittenPolicy {
   std::vector<IgnoreRule> ignore;
 };
 
-// usage with file:line:column. file is what messages call it; preset marks the places.
-Result<WrittenPolicy> read_policy_text(const std::string& file, bool preset, std::string_view text);
+// What is wrong is added to mistakes (usage with file:line:column), and the policy is then what could be read
+// around it. usage: it is no YAML, no policy at all, or too much of one. file is what messages call it;
+// preset marks the places.
+Result<WrittenPolicy> read_policy_text(const std::string& file, bool preset, std::string_view text,
+                                       std::vector<Error>& mistakes);
 
 }  // namespace ulpscope

@@ -1,6 +1,8 @@
 // Policies: what matches, which rule decides, and every mistake with its place.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "judgement_host.hpp"
 #include "policy/chooser.hpp"
 #include "policy/import.hpp"
@@ -236,6 +238,30 @@ TEST_CASE_FIXTURE(PolicyFixture, "policy: mistakes are named with line and colum
         "p.yaml:3:4: the entry gives no reason, expected why: TEXT");
   CHECK(refusal("version: 1\nignore:\n - {why: a}") == "p.yaml:3:4: the entry names nothing to ignore");
   CHECK(refusal("version: 1\nrules: [").find("not YAML: ") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(PolicyFixture, "policy: every mistake of a file is named, not only the first") {
+  CHECK(refusal(
+            "version: 1\nlevels: {mm: L9}\nrules:\n - {role: outputs, rank: x, use: ulp}\n - {api: a}\n"
+            " - {api: b, use: upl}\n - {api: c, use: ulp, with: {float33: 1}}\nignore:\n - {api: d}\nrule: 1")
+            .find("p.yaml:2:14: level of 'mm': expected L0, L1 or L2\n"
+                  "p.yaml:4:11: unknown role 'outputs' (did you mean 'output'?)\n"
+                  "p.yaml:4:26: rank: expected numbers such as 0 or 2-5\n"
+                  "p.yaml:5:4: the rule has no 'use', expected the name of a judgement\n"
+                  "p.yaml:9:4: the entry gives no reason, expected why: TEXT\n"
+                  "p.yaml:10:1: unknown key 'rule' (did you mean 'rules'?)\n"
+                  "p.yaml:6:18: use: ") == 0);
+  CHECK(
+      refusal(
+          "version: 1\nrules:\n - {api: b, use: upl}\n - {api: c, use: ulp, with: {float33: 1, float34: 1}}")
+          .find("\np.yaml:4:39: judgement 'ulp' has no option 'float33'") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(PolicyFixture, "policy: of very many mistakes the first hundred are named") {
+  std::string text = "version: 1\nrules:\n";
+  for (int i = 0; i < 500; ++i) text += " - {role: outputs, use: ulp}\n";
+  const std::string message = refusal(text);
+  CHECK(std::count(message.begin(), message.end(), '\n') == 100);
 }
 
 TEST_CASE_FIXTURE(PolicyFixture, "policy: an unknown judgement is named with its place") {
