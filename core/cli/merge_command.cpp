@@ -53,6 +53,11 @@ bool is_alternative(const std::string& missing, const std::vector<std::string>& 
   return (missing == "max_rel" && has("max_rel_err")) || (missing == "max_rel_err" && has("max_rel"));
 }
 
+// "1 row", "2 rows".
+std::string counted(size_t count, std::string_view thing) {
+  return count_text(static_cast<int64_t>(count)) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
 class MergeCommand : public Command {
  public:
   CommandInfo info() const override {
@@ -92,9 +97,12 @@ class MergeCommand : public Command {
     if (paths.empty()) return Error{Code::usage, "argument DIR is missing"};
     ULPSCOPE_ASSIGN(const std::vector<std::string> formats, wanted_formats(context.options()));
     ULPSCOPE_ASSIGN(const MergeRequest request, wanted_rows(context));
-    ULPSCOPE_ASSIGN(const std::vector<std::string> results, find_results(paths));
+    std::vector<Error> problems;
+    const std::vector<std::string> results = find_results(paths, problems);
+    if (results.empty() && problems.size() == 1) return problems[0];
+    for (const Error& each : problems) context.log().error(each.message);
     MergeTable table(request);
-    int64_t unreadable = 0;
+    auto unreadable = static_cast<int64_t>(problems.size());
     for (const std::string& path : results) {
       if (context.cancel().requested()) return Error{Code::cancelled, "cancelled"};
       const auto result = read_result(path);
@@ -105,14 +113,14 @@ class MergeCommand : public Command {
       ++unreadable;
       context.log().error(result.error().message);
     }
-    if (table.columns().empty()) return nothing_left(results.size(), unreadable);
+    if (table.columns().empty()) return nothing_left(results.size() + problems.size(), unreadable);
     table.finish();
     return write(context, table, formats, unreadable);
   }
 
  private:
   static Error nothing_left(size_t results, int64_t unreadable) {
-    if (unreadable == static_cast<int64_t>(results)) return {Code::io, "none of the results could be read"};
+    if (unreadable >= static_cast<int64_t>(results)) return {Code::io, "none of the results could be read"};
     return {Code::usage, "no row of the results is named like this"};
   }
 
@@ -122,8 +130,10 @@ class MergeCommand : public Command {
       if (!is_alternative(name, table.metrics()))
         context.log().warning("no result has the metric '" + name + "'");
     if (table.repeated() > 0)
-      context.log().warning(count_text(table.repeated()) +
-                            " rows repeat the name of another one of their rank and are left out");
+      context.log().warning(counted(static_cast<size_t>(table.repeated()), "row") +
+                            (table.repeated() == 1 ? " repeats" : " repeat") +
+                            " the name of another one of their rank and " +
+                            (table.repeated() == 1 ? "is" : "are") + " left out");
     ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("merge"));
     for (const std::string& format : formats) {
       const std::string path = folder + "/merge_result." + format;
@@ -134,8 +144,8 @@ class MergeCommand : public Command {
       else
         ULPSCOPE_TRY(write_merge_xlsx(table, path));
     }
-    context.out() << "merged " << count_text(static_cast<int64_t>(table.rows().size())) << " rows of "
-                  << count_text(static_cast<int64_t>(table.columns().size())) << " columns:";
+    context.out() << "merged " << counted(table.rows().size(), "row") << " of "
+                  << counted(table.columns().size(), "column") << ":";
     constexpr size_t kMostLabels = 8;
     for (size_t i = 0; i < table.columns().size() && i < kMostLabels; ++i)
       context.out() << (i == 0 ? " " : ", ") << printable(table.columns()[i].label);

@@ -26,8 +26,40 @@ void put(std::vector<T>& values, size_t row, T value) {
   values[row] = std::move(value);
 }
 
-std::string run_name(const std::string& result_path) {
-  return fs::path(result_path).parent_path().filename().string();
+// The names of the folders that lead to a result, the last one first.
+std::vector<std::string> folder_names(const std::string& result_path) {
+  std::error_code failed;
+  fs::path path = fs::absolute(result_path, failed);
+  if (failed) path = result_path;
+  std::vector<std::string> names;
+  for (const fs::path& part : path.lexically_normal().parent_path())
+    if (part != part.root_path()) names.insert(names.begin(), part.string());
+  return names;
+}
+
+// The last folders of a path, as many as are asked for: "out_b/run_a".
+std::string last_folders(const std::vector<std::string>& names, size_t count) {
+  std::string text;
+  for (size_t i = std::min(count, names.size()); i-- > 0;) text += names[i] + (i > 0 ? "/" : "");
+  return text;
+}
+
+// What to call each result: its folder, with those above it until no two have one name.
+std::unordered_map<std::string, std::string> run_names(const std::unordered_set<std::string>& paths) {
+  std::unordered_map<std::string, std::vector<std::string>> folders;
+  size_t deepest = 1;
+  for (const std::string& path : paths)
+    deepest = std::max(deepest, folders.emplace(path, folder_names(path)).first->second.size());
+  std::unordered_map<std::string, std::string> names;
+  for (size_t count = 1; count <= deepest; ++count) {
+    std::unordered_set<std::string> taken;
+    names.clear();
+    for (const auto& [path, parts] : folders)
+      taken.insert(names.emplace(path, last_folders(parts, count)).first->second);
+    if (taken.size() == folders.size()) return names;
+  }
+  for (auto& [path, name] : names) name = path;  // two files of one folder
+  return names;
 }
 
 bool is_result(const fs::path& folder) {
@@ -138,16 +170,16 @@ void MergeTable::add(const StoredResult& result, const std::string& path) {
 
 void MergeTable::finish() {
   std::set<int32_t> ranks;
-  std::unordered_set<std::string> names, paths;
+  std::unordered_set<std::string> paths;
   for (const MergeColumn& column : columns_) {
     ranks.insert(column.rank);
-    if (paths.insert(column.path).second) names.insert(run_name(column.path));
+    paths.insert(column.path);
   }
   const bool by_rank = ranks.size() == columns_.size() && *ranks.begin() >= 0;
-  const bool by_name = names.size() == paths.size();
+  const std::unordered_map<std::string, std::string> names = run_names(paths);
   for (MergeColumn& column : columns_) {
     const std::string rank = column.rank < 0 ? std::string() : "rank" + std::to_string(column.rank);
-    const std::string run = by_name ? run_name(column.path) : column.path;
+    const std::string& run = names.at(column.path);
     column.label = by_rank ? rank : rank.empty() ? run : run + " " + rank;
   }
   if (by_rank)
@@ -167,9 +199,10 @@ void MergeTable::finish() {
   }
 }
 
-Result<std::vector<std::string>> find_results(const std::vector<std::string>& paths) {
+std::vector<std::string> find_results(const std::vector<std::string>& paths, std::vector<Error>& problems) {
   std::vector<std::string> found;
-  for (const std::string& path : paths) ULPSCOPE_TRY(add_results(path, found));
+  for (const std::string& path : paths)
+    if (Status added = add_results(path, found); !added.ok()) problems.push_back(std::move(added).error());
   std::unordered_set<std::string> seen;
   found.erase(std::remove_if(found.begin(), found.end(),
                              [&](const std::string& path) { return !seen.insert(path).second; }),

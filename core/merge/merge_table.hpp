@@ -25,7 +25,7 @@ struct MergeRequest {
 // A rank of a run.
 struct MergeColumn {
   std::string path;   // of its result
-  std::string label;  // "rank0", or "run_a rank0" where ranks alone do not tell the columns apart
+  std::string label;  // "rank0"; "run_a rank0" or "day/run_a rank0" where less would not tell it apart
   int32_t rank = -1;
   std::vector<std::vector<std::optional<double>>> values;  // by metric, then by row; may end early
   std::vector<std::optional<Verdict>> verdicts;            // by row; may end early
@@ -72,7 +72,8 @@ class MergeTable {
 };
 
 // The results below the paths: a compare_result.json itself, a folder that holds one, or a folder of such
-// folders, in the order of their names. io: a path is missing or holds no result.
-Result<std::vector<std::string>> find_results(const std::vector<std::string>& paths);
+// folders, in the order of their names. A path that is missing or holds no result is an error of code io in
+// problems; the others are looked at even so.
+std::vector<std::string> find_results(const std::vector<std::string>& paths, std::vector<Error>& problems);
 
 }  // namespace ulpscope

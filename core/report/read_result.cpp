@@ -373,6 +373,13 @@ class Builder {
   bool in_rows_ = false;
 };
 
+// What the JSON library says, without the name of its exception in front.
+std::string json_problem(std::string_view text) {
+  const size_t end = text.find("] ");
+  if (text.substr(0, 1) == "[" && end != std::string_view::npos) text.remove_prefix(end + 2);
+  return printable(text);
+}
+
 void view_side(const StoredSide& stored, RowSide& side) {
   side = {stored.present, stored.is_tensor, stored.op,    stored.item,
           stored.dtype,   stored.shape,     stored.value, stored.digest};
@@ -393,7 +400,7 @@ Result<StoredResult> read_result(const std::string& path, const ReadLimits& limi
   } catch (const BadMember& bad) {
     return Error{Code::format, printable(path) + ": " + bad.text};
   } catch (const Json::exception& error) {
-    return Error{Code::format, printable(path) + ": not a result: " + printable(error.what())};
+    return Error{Code::format, printable(path) + ": not a result: " + json_problem(error.what())};
   }
   return result;
 }

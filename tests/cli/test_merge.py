@@ -119,6 +119,25 @@ class Merge(runs.RunTest):
         self.assertIn("c/compare_result.json", run.err)
         self.assertEqual(len(self.result["columns"]), 2)
 
+        self.assertNotIn("exception", run.err)
+        self.assertIn("compare_result.json: not a result: parse error at line 1, column 2: ", run.err)
+
+    def test_a_missing_folder_is_told_and_the_others_are_merged(self):
+        os.mkdir(self.path("empty"))
+        run = self.merge(3, self.two_runs()[0], self.path("nowhere"), self.path("empty"))
+        self.assertIn("nowhere: no such file or folder", run.err)
+        self.assertIn("empty: holds no compare_result.json", run.err)
+        self.assertIn("merged 2 rows of 1 column: rank0 ", run.out)
+        gone = self.check(3, "merge", "nowhere", "neither")
+        self.assertIn("nowhere: no such file", gone.err)
+        self.assertIn("neither: no such file", gone.err)
+
+    def test_folders_of_one_name_are_told_apart_by_those_above(self):
+        for name in ("a/day/run", "b/day/run"):
+            self.write(name + "/compare_result.json", result(row(0, "Torch.relu.0.forward", cosine=1.0)))
+        self.merge(0, self.path("a/day/run"), self.path("b/day"))
+        self.assertEqual([c["label"] for c in self.result["columns"]], ["a/day/run rank0", "b/day/run rank0"])
+
     def test_wrong_paths(self):
         self.assertIn("argument DIR is missing", self.check(2, "merge").err)
         self.assertIn("nowhere: no such file or folder", self.check(3, "merge", "nowhere").err)
