@@ -35,6 +35,8 @@ Sizes sum_sizes(const AclDump& dump) {
   return sizes;
 }
 
+std::string at_byte(uint64_t byte) { return "byte " + std::to_string(byte); }
+
 void set_bad(AclTensor& tensor, std::string problem) {
   tensor.state = AclState::bad;
   if (tensor.problem.empty()) tensor.problem = std::move(problem);
@@ -58,6 +60,7 @@ std::string shape_text(const Shape& shape) {
 
 void check(AclTensor& tensor) {
   if (tensor.state != AclState::good) return;
+  const std::string place = " (recorded at " + at_byte(tensor.record_at) + ")";
   if (!tensor.problem.empty()) return set_bad(tensor, "");
   const AclType type = acl_type(tensor.data_type);
   const bool block = tensor.part == AclPart::buffer || tensor.part == AclPart::space;
@@ -72,16 +75,17 @@ void check(AclTensor& tensor) {
   }
   const auto expected = expected_bytes(tensor, type.bits);
   const std::string what = std::string(type.name) + " " + shape_text(tensor.shape);
-  if (!expected) return set_bad(tensor, what + ": a shape that no tensor has");
+  if (!expected) return set_bad(tensor, what + ": a shape that no tensor has" + place);
   if (*expected > tensor.size_bytes)
     return set_bad(tensor, what + " needs " + std::to_string(*expected) + " bytes, recorded are " +
-                               std::to_string(tensor.size_bytes));
+                               std::to_string(tensor.size_bytes) + place);
   if (type.bits >= 8 && tensor.size_bytes % (type.bits / 8) != 0)
     return set_bad(tensor, std::to_string(tensor.size_bytes) + " bytes are no multiple of " +
-                               std::to_string(type.bits / 8) + ", the size of a " + std::string(type.name));
+                               std::to_string(type.bits / 8) + ", the size of a " + std::string(type.name) +
+                               place);
   if (*expected < tensor.size_bytes)
     tensor.warning = what + " needs " + std::to_string(*expected) + " of its " +
-                     std::to_string(tensor.size_bytes) + " bytes: the first ones are read";
+                     std::to_string(tensor.size_bytes) + " bytes: the first ones are read" + place;
   tensor.size_bytes = *expected;
 }
 
@@ -98,7 +102,8 @@ Result<AclDump> read_old(const File& file, const Error& otherwise) {
   if (!dump.ok() || !is_old_form(*dump)) return otherwise;
   dump->inlined = true;
   for (AclTensor& tensor : dump->tensors)
-    if (tensor.size_bytes == 0 && tensor.size > 0) set_bad(tensor, "its bytes are not in the file");
+    if (tensor.size_bytes == 0 && tensor.size > 0)
+      set_bad(tensor, "its bytes are not in the file (recorded at " + at_byte(tensor.record_at) + ")");
   check_acl_tensors(*dump);
   return dump;
 }
@@ -127,7 +132,8 @@ void place_acl_data(const File& file, uint64_t begin, AclDump& dump) {
   const bool whole = sizes.all == rest;
   const bool skips_null = !whole && sizes.with_address == rest;
   if (sizes.all && *sizes.all < rest && !skips_null)
-    dump.warnings.push_back(std::to_string(rest - *sizes.all) + " bytes at the end belong to no tensor");
+    dump.warnings.push_back(std::to_string(rest - *sizes.all) + " bytes at the end, from " +
+                            at_byte(begin + *sizes.all) + " on, belong to no tensor");
   uint64_t used = 0;
   bool broken = false;
   for (AclTensor& tensor : dump.tensors) {
@@ -138,9 +144,10 @@ void place_acl_data(const File& file, uint64_t begin, AclDump& dump) {
     tensor.offset = begin + used;
     tensor.size_bytes = tensor.size;
     if (broken || tensor.size > rest - used) {
-      set_bad(tensor, broken ? "the bytes of an earlier tensor are cut off"
+      set_bad(tensor, broken ? "the bytes of an earlier tensor are cut off at " + at_byte(begin + used)
                              : "size: " + std::to_string(tensor.size) + " bytes recorded, " +
-                                   std::to_string(rest - used) + " are left in the file");
+                                   std::to_string(rest - used) + " are left in the file at " +
+                                   at_byte(begin + used));
       tensor.size_bytes = 0;
       broken = true;
       continue;
@@ -162,9 +169,9 @@ Result<AclDump> read_acl_dump(const File& file) {
   ULPSCOPE_ASSIGN(const size_t got, file.read_at(0, head));
   const auto length = load_le<uint64_t>(Bytes(head).first(got), 0);
   if (length > size - kLengthBytes)
-    return read_old(
-        file, {Code::format, file.path() + ": header length " + std::to_string(length) + ", the file has " +
-                                 std::to_string(size - kLengthBytes) + " bytes behind it"});
+    return read_old(file, {Code::format, file.path() + ": header length " + std::to_string(length) +
+                                             " at byte 0, the file has " +
+                                             std::to_string(size - kLengthBytes) + " bytes behind it"});
   const bool nano = got == head.size() && length >= 8 && load_le<uint32_t>(Bytes(head), 8) == kNanoMagic;
   auto dump =
       nano ? read_acl_nano(file, length) : read_acl_message(file, kLengthBytes, kLengthBytes + length);

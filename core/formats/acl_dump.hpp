@@ -51,6 +51,7 @@ struct AclTensor {
   std::string problem;                  // of a bad tensor
   std::string warning;                  // of a usable one
   uint64_t offset = 0, size_bytes = 0;  // of the elements in the file
+  uint64_t record_at = 0;               // byte of its record in the file
 
   // "output 2"
   std::string name() const;

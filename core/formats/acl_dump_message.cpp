@@ -99,6 +99,7 @@ class MessageReader {
                                           std::to_string(kMaxAclTensors) + " tensors in one file"};
     AclTensor tensor;
     tensor.part = part;
+    tensor.record_at = field.begin;
     tensor.index = counts_[static_cast<size_t>(part)]++;
     WireMessage message = root_.inside(field);
     WireField member;
@@ -133,7 +134,7 @@ class MessageReader {
     WireField member;
     const auto add = [&](uint64_t dim) {
       if (dims.size() == kMaxDims)
-        tensor.problem = "more than 32 dimensions";
+        tensor.problem = "more than 32 dimensions (byte " + std::to_string(field.begin) + " of the header)";
       else
         dims.push_back(static_cast<int64_t>(dim));
     };

@@ -145,10 +145,12 @@ AclSource::Placed AclSource::place(RecordSink& sink, const AclFile& file, const 
       record.absent = ULPSCOPE_ABSENT_NO_DATA;
       break;
     case AclState::unsupported:
-      record.absent = ULPSCOPE_ABSENT_NO_DATA;
+      // The run recorded it and it cannot be compared: that is not "no data".
+      record.absent = ULPSCOPE_ABSENT_BAD;
       sink.diagnose(ULPSCOPE_OK, where,
                     "element type " + std::to_string(tensor.data_type) + " (" +
-                        std::string(acl_type(tensor.data_type).name) + ") is not supported");
+                        std::string(acl_type(tensor.data_type).name) +
+                        ") is not supported (recorded at byte " + std::to_string(tensor.record_at) + ")");
       break;
     case AclState::bad:
       record.absent = ULPSCOPE_ABSENT_BAD;

@@ -2,124 +2,121 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <utility>
 
 namespace ulpscope {
 namespace {
 
-// Elements of the innermost dimension that are moved before the next line: so many source lines stay in the
-// first-level cache while their neighbours are taken from them.
-constexpr int64_t kTile = 512;
+constexpr int64_t kLineBytes = 64;
+// Runs that begin at multiples of this many bytes share few places of a first-level cache.
+constexpr int64_t kAliasBytes = 512;
+// Runs that are shorter are read together with what lies between them, if that is not more than a page each.
+constexpr int64_t kShortRunBytes = 2048;
+constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kGatherBytes = 256 * 1024;
 
-// The stride of a table whose offsets grow evenly from 0.
-std::optional<int64_t> stride_of(const OffsetTable& table) {
-  if (table.empty() || table[0] != 0) return std::nullopt;
-  if (table.size() == 1) return 0;
-  const int64_t stride = table[1];
-  for (size_t i = 2; i < table.size(); ++i)
-    if (table[i] != stride * static_cast<int64_t>(i)) return std::nullopt;
-  return stride;
+// Places of the axes in the file, in elements.
+std::vector<int64_t> file_strides(const std::vector<StoredAxis>& axes) {
+  std::vector<int64_t> strides(axes.size(), 1);
+  for (size_t i = axes.size(); i-- > 1;) strides[i - 1] = strides[i] * axes[i].size;
+  return strides;
 }
 
-// Joins neighbours of which the inner one continues the outer one: (h, w) becomes one dimension.
-void join_even(std::vector<OffsetTable>& tables) {
-  std::erase_if(tables, [](const OffsetTable& table) { return table.size() == 1 && table[0] == 0; });
-  for (size_t i = tables.size(); i-- > 1;) {
-    const auto outer = stride_of(tables[i - 1]), inner = stride_of(tables[i]);
-    const auto count = static_cast<int64_t>(tables[i].size());
-    if (!outer || !inner || *outer != *inner * count) continue;
-    OffsetTable joined(tables[i - 1].size() * tables[i].size());
-    for (size_t j = 0; j < joined.size(); ++j) joined[j] = *inner * static_cast<int64_t>(j);
-    tables[i - 1] = std::move(joined);
-    tables.erase(tables.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-}
-
-// Length of the runs of neighbours that a table is made of; 1 when they are of several lengths.
-int64_t run_of(const OffsetTable& table) {
-  int64_t run = 1;
-  const auto count = static_cast<int64_t>(table.size());
-  while (run < count && table[static_cast<size_t>(run)] == table[0] + run) ++run;
-  for (int64_t begin = 0; begin < count; begin += run)
-    for (int64_t i = 1; i < std::min(run, count - begin); ++i)
-      if (table[static_cast<size_t>(begin + i)] != table[static_cast<size_t>(begin)] + i) return 1;
-  return run;
-}
-
-template <size_t kBytes>
-struct Element {
-  std::byte bytes[kBytes];
+// A stretch of one dimension whose places are sums of index times stride.
+struct Piece {
+  int64_t from = 0, to = 0;
+  std::vector<CopyAxis> axes;
 };
 
-// Moves two dimensions, tile by tile of the inner one.
-template <size_t kBytes>
-class PlaneMover {
- public:
-  PlaneMover(const OffsetTable& lines, const OffsetTable& inner)
-      : lines_(lines), inner_(inner), stride_(stride_of(inner)), run_(run_of(inner)) {}
-
-  void move(const Element<kBytes>* source, Element<kBytes>* out) const {
-    const auto count = static_cast<int64_t>(inner_.size());
-    const int64_t tile = run_ > 1 ? std::max(run_, kTile / run_ * run_) : kTile;
-    for (int64_t begin = 0; begin < count; begin += tile) {
-      const int64_t n = std::min(tile, count - begin);
-      for (size_t line = 0; line < lines_.size(); ++line)
-        move_line(source + lines_[line], begin, n, out + static_cast<int64_t>(line) * count + begin);
-    }
-  }
-
- private:
-  void move_line(const Element<kBytes>* source, int64_t begin, int64_t n, Element<kBytes>* out) const {
-    const int64_t* table = inner_.data() + begin;
-    if (run_ > 1) {
-      for (int64_t i = 0; i < n; i += run_)
-        std::memcpy(out + i, source + table[i], static_cast<size_t>(std::min(run_, n - i)) * kBytes);
-    } else if (stride_) {
-      const Element<kBytes>* from = source + begin * *stride_;
-      for (int64_t i = 0; i < n; ++i) out[i] = from[i * *stride_];
-    } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = source[table[i]];
-    }
-  }
-
-  const OffsetTable& lines_;
-  const OffsetTable& inner_;
-  std::optional<int64_t> stride_;
-  int64_t run_;
+// How one dimension is stored: places of whole blocks and of the elements inside of one, of the box in
+// memory.
+struct DimensionStorage {
+  int64_t block = 1;
+  int64_t outer_stride = 0, inner_stride = 0;  // of the next block; of the next element inside
+  int64_t base = 0;                            // place of logical index 0, may lie before the box
 };
 
-template <size_t kBytes>
-void move_all(const std::byte* packed, std::vector<OffsetTable>& tables, std::byte* out) {
-  const auto* source = reinterpret_cast<const Element<kBytes>*>(packed);
-  auto* to = reinterpret_cast<Element<kBytes>*>(out);
-  while (tables.size() < 2) tables.insert(tables.begin(), OffsetTable{0});
-  const size_t outer = tables.size() - 2;
-  const PlaneMover<kBytes> plane(tables[outer], tables[outer + 1]);
-  const size_t plane_elements = tables[outer].size() * tables[outer + 1].size();
-  std::vector<size_t> place(outer, 0);
-  for (;;) {
-    int64_t base = 0;
-    for (size_t i = 0; i < outer; ++i) base += tables[i][place[i]];
-    plane.move(source + base, to);
-    to += plane_elements;
-    size_t axis = outer;
-    while (axis > 0 && ++place[axis - 1] == tables[axis - 1].size()) place[--axis] = 0;
-    if (axis == 0) return;
+DimensionStorage storage_of(const std::vector<StoredAxis>& axes, const StoredBox& box, int32_t dimension) {
+  DimensionStorage out;
+  for (size_t a = 0; a < axes.size(); ++a) {
+    if (axes[a].dimension != dimension) continue;
+    out.base -= box.ranges[a].first * box.strides[a];
+    out.block = std::max(out.block, axes[a].modulus);
+    (axes[a].modulus > 0 ? out.inner_stride : out.outer_stride) += box.strides[a];
   }
+  return out;
 }
+
+// Cuts a range at the borders of blocks: a rest of the first block, whole blocks, a part of the last one.
+std::vector<Piece> pieces_of(const DimensionStorage& storage, const IndexRange& range, int64_t to_stride) {
+  std::vector<Piece> pieces;
+  const int64_t block = storage.block, end = range.first + range.count;
+  for (int64_t at = range.first; at < end;) {
+    const int64_t inside = at % block;
+    const int64_t whole = inside == 0 ? (end - at) / block : 0;
+    Piece piece{storage.base + at / block * storage.outer_stride + inside * storage.inner_stride,
+                (at - range.first) * to_stride,
+                {}};
+    const int64_t count = whole > 0 ? block : std::min(block - inside, end - at);
+    if (whole > 0) piece.axes.push_back({whole, storage.outer_stride, to_stride * block});
+    if (block > 1) piece.axes.push_back({count, storage.inner_stride, to_stride});
+    at += whole > 0 ? whole * block : count;
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
+// Reads one run, or several at once into scratch where they are short and close together.
+struct RunReader {
+  const File& file;
+  uint64_t offset;
+  unsigned element_bytes;
+  std::vector<std::byte> scratch = {};
+
+  // count runs of run elements, each from elements behind the other in the file and to in memory.
+  Status read(int64_t at, int64_t count, int64_t from, int64_t run, int64_t to, std::byte* memory) {
+    const int64_t run_bytes = run * element_bytes, from_bytes = from * element_bytes;
+    const uint64_t place = offset + static_cast<uint64_t>(at) * element_bytes;
+    if (run_bytes >= kShortRunBytes || from_bytes > kPageBytes || count == 1) {
+      for (int64_t i = 0; i < count; ++i)
+        ULPSCOPE_TRY(file.read_exact(place + static_cast<uint64_t>(i * from_bytes),
+                                     {memory + i * to * element_bytes, static_cast<size_t>(run_bytes)}));
+      return {};
+    }
+    const int64_t most = std::max<int64_t>(1, kGatherBytes / from_bytes);
+    for (int64_t first = 0; first < count; first += most) {
+      const int64_t n = std::min(most, count - first);
+      scratch.resize(static_cast<size_t>((n - 1) * from_bytes + run_bytes));
+      ULPSCOPE_TRY(file.read_exact(place + static_cast<uint64_t>(first * from_bytes), scratch));
+      copy_nest(scratch.data(), {0, 0, {{n, from, to}, {run, 1, 1}}}, element_bytes,
+                memory + first * to * element_bytes);
+    }
+    return {};
+  }
+};
 
 }  // namespace
 
-void pack_box(StoredBox& box) {
+void pack_box(const std::vector<StoredAxis>& axes, unsigned element_bytes, StoredBox& box) {
+  // Axes from `whole` on are complete: together with the range of the one before them they lie in one run.
+  size_t whole = axes.size();
+  while (whole > 0 && box.ranges[whole - 1].count == axes[whole - 1].size) --whole;
+  box.run_axis = whole == 0 ? 0 : whole - 1;
   box.strides.assign(box.ranges.size(), 1);
   box.elements = 1;
+  box.run = 1;
   for (size_t i = box.ranges.size(); i-- > 0;) {
     box.strides[i] = box.elements;
     box.elements *= box.ranges[i].count;
+    if (i != box.run_axis) continue;
+    box.run = box.elements;
+    const bool aliased = i > 0 && box.run * element_bytes % kAliasBytes == 0;
+    if (aliased) box.elements += kLineBytes / element_bytes;
   }
 }
 
-StoredBox box_of(const std::vector<StoredAxis>& axes, std::span<const IndexRange> ranges) {
+StoredBox box_of(const std::vector<StoredAxis>& axes, std::span<const IndexRange> ranges,
+                 unsigned element_bytes) {
   StoredBox box;
   for (const StoredAxis& axis : axes) {
     if (axis.dimension < 0) {
@@ -135,71 +132,98 @@ StoredBox box_of(const std::vector<StoredAxis>& axes, std::span<const IndexRange
     else
       box.ranges.push_back({0, axis.modulus});
   }
-  pack_box(box);
+  pack_box(axes, element_bytes, box);
   return box;
 }
 
 Status load_box(const File& file, uint64_t offset, const std::vector<StoredAxis>& axes, const StoredBox& box,
-                unsigned element_bytes, std::span<std::byte> packed) {
-  // Axes from `whole` on are complete: together with the range of the one before them they lie in one run.
-  size_t whole = axes.size();
-  while (whole > 0 && box.ranges[whole - 1].count == axes[whole - 1].size) --whole;
-  const size_t cut = whole == 0 ? 0 : whole - 1;
-  const int64_t run = box.ranges.empty() ? 1 : box.ranges[cut].count * box.strides[cut];
-  std::vector<int64_t> stored_strides(axes.size(), 1);
-  for (size_t i = axes.size(); i-- > 1;) stored_strides[i - 1] = stored_strides[i] * axes[i].size;
-  std::vector<int64_t> place(cut, 0);
-  std::span<std::byte> left = packed;
-  const size_t run_bytes = static_cast<size_t>(run) * element_bytes;
-  while (!left.empty()) {
-    int64_t from = box.ranges.empty() ? 0 : box.ranges[cut].first * stored_strides[cut];
-    for (size_t i = 0; i < cut; ++i) from += (box.ranges[i].first + place[i]) * stored_strides[i];
-    ULPSCOPE_TRY(
-        file.read_exact(offset + static_cast<uint64_t>(from) * element_bytes, left.first(run_bytes)));
-    left = left.subspan(run_bytes);
-    for (size_t i = cut; i-- > 0;) {
-      if (++place[i] < box.ranges[i].count) break;
-      place[i] = 0;
+                unsigned element_bytes, std::span<std::byte> memory) {
+  const std::vector<int64_t> strides = file_strides(axes);
+  RunReader reader{file, offset, element_bytes};
+  if (axes.empty()) return reader.read(0, 1, 1, 1, 1, memory.data());
+  // One axis of runs is read at a time, all combinations of those before it one after the other.
+  const size_t run_axis = box.run_axis, outer = run_axis == 0 ? 0 : run_axis - 1;
+  int64_t start = 0;
+  for (size_t i = 0; i < axes.size(); ++i) start += box.ranges[i].first * strides[i];
+  const int64_t count = run_axis == 0 ? 1 : box.ranges[outer].count;
+  std::vector<int64_t> place(outer, 0);
+  for (;;) {
+    int64_t from = start, to = 0;
+    for (size_t i = 0; i < outer; ++i) {
+      from += place[i] * strides[i];
+      to += place[i] * box.strides[i];
     }
+    ULPSCOPE_TRY(reader.read(from, count, strides[outer], box.run, box.strides[outer],
+                             memory.data() + to * element_bytes));
+    size_t i = outer;
+    while (i > 0 && ++place[i - 1] == box.ranges[i - 1].count) place[--i] = 0;
+    if (i == 0) return {};
   }
-  return {};
 }
 
-std::vector<OffsetTable> offset_tables(const std::vector<StoredAxis>& axes, const StoredBox& box,
+std::vector<int64_t> dense_strides(std::span<const IndexRange> ranges) {
+  std::vector<int64_t> strides(ranges.size(), 1);
+  for (size_t i = ranges.size(); i-- > 1;) strides[i - 1] = strides[i] * ranges[i].count;
+  return strides;
+}
+
+std::vector<CopyNest> nests_of(const std::vector<StoredAxis>& axes, const StoredBox& box,
+                               std::span<const IndexRange> ranges, std::span<const int64_t> to_strides) {
+  std::vector<CopyNest> nests(1);
+  for (size_t d = 0; d < ranges.size(); ++d) {
+    const DimensionStorage storage = storage_of(axes, box, static_cast<int32_t>(d));
+    std::vector<Piece> pieces;
+    if (storage.block > 1)
+      pieces = pieces_of(storage, ranges[d], to_strides[d]);
+    else
+      pieces = {{storage.base + ranges[d].first * (storage.outer_stride + storage.inner_stride),
+                 0,
+                 {{ranges[d].count, storage.outer_stride + storage.inner_stride, to_strides[d]}}}};
+    std::vector<CopyNest> next;
+    for (const CopyNest& nest : nests)
+      for (const Piece& piece : pieces) {
+        next.push_back(nest);
+        next.back().from += piece.from;
+        next.back().to += piece.to;
+        next.back().axes.insert(next.back().axes.end(), piece.axes.begin(), piece.axes.end());
+      }
+    nests = std::move(next);
+  }
+  return nests;
+}
+
+std::vector<CopyNest> grouped_nests_of(const StoragePlan& plan, const StoredBox& box,
                                        std::span<const IndexRange> ranges) {
-  std::vector<OffsetTable> tables;
-  for (const IndexRange& range : ranges) tables.emplace_back(static_cast<size_t>(range.count), 0);
-  for (size_t a = 0; a < axes.size(); ++a) {
-    const StoredAxis& axis = axes[a];
-    if (axis.dimension < 0) continue;
-    const IndexRange& range = ranges[static_cast<size_t>(axis.dimension)];
-    OffsetTable& table = tables[static_cast<size_t>(axis.dimension)];
-    for (int64_t i = 0; i < range.count; ++i) {
-      int64_t index = (range.first + i) / axis.divisor;
-      if (axis.modulus != 0) index %= axis.modulus;
-      table[static_cast<size_t>(i)] += (index - box.ranges[a].first) * box.strides[a];
+  const StorageGroups& groups = plan.groups;
+  const auto n_at = static_cast<size_t>(plan.n_dimension), c_at = static_cast<size_t>(plan.c_dimension);
+  const std::vector<int64_t> to = dense_strides(ranges);
+  // H and W, and the filters of one group; axes of the plan: G1, C1, H, W, O, C0.
+  std::vector<CopyAxis> common = {{groups.filters, box.strides[4], to[n_at]}};
+  for (const size_t axis : {size_t{2}, size_t{3}}) {
+    const auto d = static_cast<size_t>(plan.stored[axis].dimension);
+    common.push_back({ranges[d].count, box.strides[axis], to[d]});
+  }
+  std::vector<CopyNest> nests;
+  const int64_t first = ranges[n_at].first / groups.filters, count = ranges[n_at].count / groups.filters;
+  const bool even = plan.stored[1].size == 1;  // all channels of a block in one C0: groups are evenly spaced
+  for (int64_t g = first; g < first + count;) {
+    const int64_t within = g % groups.block;
+    const int64_t together = even ? std::min(groups.block - within, first + count - g) : 1;
+    for (int64_t c = 0; c < groups.channels;) {
+      const int64_t i = within * groups.channels + c, inside = i % groups.c0;
+      const int64_t run = std::min(groups.c0 - inside, groups.channels - c);
+      CopyNest nest{(g / groups.block - box.ranges[0].first) * box.strides[0] +
+                        i / groups.c0 * box.strides[1] + within * groups.filters * box.strides[4] + inside,
+                    (g - first) * groups.filters * to[n_at] + c * to[c_at], common};
+      nest.axes.push_back({run, 1, to[c_at]});
+      nest.axes.push_back(
+          {together, groups.filters * box.strides[4] + groups.channels, groups.filters * to[n_at]});
+      nests.push_back(std::move(nest));
+      c += run;
     }
+    g += together;
   }
-  return tables;
-}
-
-void move_elements(std::span<const std::byte> packed, std::vector<OffsetTable> tables, unsigned element_bytes,
-                   std::byte* out) {
-  join_even(tables);
-  switch (element_bytes) {
-    case 1:
-      return move_all<1>(packed.data(), tables, out);
-    case 2:
-      return move_all<2>(packed.data(), tables, out);
-    case 4:
-      return move_all<4>(packed.data(), tables, out);
-    case 8:
-      return move_all<8>(packed.data(), tables, out);
-    case 16:
-      return move_all<16>(packed.data(), tables, out);
-    default:
-      return;
-  }
+  return nests;
 }
 
 }  // namespace ulpscope

@@ -1,5 +1,5 @@
-// Boxes of a stored array: loading one from the file, and moving its elements into another order. For
-// storage_stream.cpp only.
+// Boxes of a stored array: loading one from the file, and the copies that bring its elements into the order
+// of the original layout. For the streams of stored tensors only.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "base/result.hpp"
+#include "formats/storage_copy.hpp"
 #include "formats/storage_layout.hpp"
 
 namespace ulpscope {
@@ -18,32 +19,38 @@ struct IndexRange {
   int64_t first = 0, count = 1;
 };
 
-// A part of a stored array, packed: range and stride in elements for each stored axis.
+// A part of a stored array in memory: range and stride in elements for each stored axis.
 struct StoredBox {
   std::vector<IndexRange> ranges;
   std::vector<int64_t> strides;
-  int64_t elements = 1;
+  int64_t elements = 1;  // that the strides span, gaps included
+  int64_t run = 1;       // elements that lie together in the file
+  size_t run_axis = 0;   // the outermost axis of such a run
 };
 
-// The smallest box that holds the stored elements of the logical indexes in ranges.
-StoredBox box_of(const std::vector<StoredAxis>& axes, std::span<const IndexRange> ranges);
+// The smallest box that holds the stored elements of the logical indexes in ranges. element_bytes: of one
+// element.
+StoredBox box_of(const std::vector<StoredAxis>& axes, std::span<const IndexRange> ranges,
+                 unsigned element_bytes);
 
-// Sets strides and elements from the ranges.
-void pack_box(StoredBox& box);
+// Sets strides, elements and runs from the ranges. Runs are kept apart by a cache line where they would else
+// begin at the same places of the cache.
+void pack_box(const std::vector<StoredAxis>& axes, unsigned element_bytes, StoredBox& box);
 
-// Loads a box of the array at offset into packed, which has elements * element_bytes. io, format.
+// Loads a box of the array at offset into memory, which has elements * element_bytes. io, format.
 Status load_box(const File& file, uint64_t offset, const std::vector<StoredAxis>& axes, const StoredBox& box,
-                unsigned element_bytes, std::span<std::byte> packed);
+                unsigned element_bytes, std::span<std::byte> memory);
 
-// Where the elements of one output dimension lie, in elements from the box's begin. Dimensions add up.
-using OffsetTable = std::vector<int64_t>;
+// The copies from a box to an array of the logical indexes in ranges, whose neighbours lie to_strides apart.
+std::vector<CopyNest> nests_of(const std::vector<StoredAxis>& axes, const StoredBox& box,
+                               std::span<const IndexRange> ranges, std::span<const int64_t> to_strides);
 
-// Offsets of the logical indexes of each dimension inside a box.
-std::vector<OffsetTable> offset_tables(const std::vector<StoredAxis>& axes, const StoredBox& box,
+// The same for a grouped plan and a dense array, whose ranges hold whole groups. N and C are n_dimension and
+// c_dimension.
+std::vector<CopyNest> grouped_nests_of(const StoragePlan& plan, const StoredBox& box,
                                        std::span<const IndexRange> ranges);
 
-// Writes the elements of all combinations of the tables, the last one fastest, to out.
-void move_elements(std::span<const std::byte> packed, std::vector<OffsetTable> tables, unsigned element_bytes,
-                   std::byte* out);
+// Elements between neighbours of each dimension of a dense array of these ranges.
+std::vector<int64_t> dense_strides(std::span<const IndexRange> ranges);
 
 }  // namespace ulpscope

@@ -15,35 +15,7 @@ namespace fmt = acl_format;
 
 constexpr int64_t kMaxGroups = 1 << 16;
 
-// The letters of a plain layout, empty for anything else.
-std::string_view letters_of(int32_t format) {
-  switch (format) {
-    case fmt::kNchw:
-      return "NCHW";
-    case fmt::kNhwc:
-      return "NHWC";
-    case fmt::kHwcn:
-      return "HWCN";
-    case fmt::kChwn:
-      return "CHWN";
-    case fmt::kNcdhw:
-      return "NCDHW";
-    case fmt::kNdhwc:
-      return "NDHWC";
-    case fmt::kDhwcn:
-      return "DHWCN";
-    case fmt::kDhwnc:
-      return "DHWNC";
-    case fmt::kNc:
-      return "NC";
-    case fmt::kNcl:
-      return "NCL";
-    default:
-      return {};
-  }
-}
-
-bool is_plain(int32_t format) { return format == fmt::kNd || !letters_of(format).empty(); }
+bool is_plain(int32_t format) { return format == fmt::kNd || !layout_letters(format).empty(); }
 
 std::string shape_text(const Shape& shape) {
   std::string text = "(";
@@ -228,9 +200,9 @@ Result<StoragePlan> plan_nz(const StorageQuery& query) {
 
 // A named layout stored as another named one.
 std::optional<StoragePlan> plan_transposed(const StorageQuery& query) {
-  const std::string_view from = letters_of(query.format);
+  const std::string_view from = layout_letters(query.format);
   if (from.empty() || query.layouts.empty()) return std::nullopt;
-  const std::string_view to = letters_of(query.layouts[0]);
+  const std::string_view to = layout_letters(query.layouts[0]);
   if (to == from || to.size() != from.size() || query.original.size() != to.size() ||
       query.stored.size() != from.size())
     return std::nullopt;
@@ -273,7 +245,7 @@ Result<StoragePlan> plan_plain(const StorageQuery& query) {
 Result<StoragePlan> plan_by_layout(const StorageQuery& query) {
   std::string note;
   for (const int32_t layout : query.layouts) {
-    const std::string_view letters = letters_of(layout);
+    const std::string_view letters = layout_letters(layout);
     if (letters.empty()) continue;
     if (auto plan = plan_blocked(query, letters)) {
       plan->note = note;
@@ -290,11 +262,11 @@ Result<StoragePlan> plan_by_layout(const StorageQuery& query) {
   std::string_view taken;
   bool several = false;
   for (const int32_t layout : kTrials) {
-    auto plan = plan_blocked(query, letters_of(layout));
+    auto plan = plan_blocked(query, layout_letters(layout));
     several |= plan && first;
     if (!plan || first) continue;
     first = std::move(plan);
-    taken = letters_of(layout);
+    taken = layout_letters(layout);
   }
   if (!first) return refusal(query, "no known layout of the original fits the stored shape");
   if (several) note += "more than one layout of the original fits; ";
@@ -303,6 +275,33 @@ Result<StoragePlan> plan_by_layout(const StorageQuery& query) {
 }
 
 }  // namespace
+
+std::string_view layout_letters(int32_t format) {
+  switch (format) {
+    case fmt::kNchw:
+      return "NCHW";
+    case fmt::kNhwc:
+      return "NHWC";
+    case fmt::kHwcn:
+      return "HWCN";
+    case fmt::kChwn:
+      return "CHWN";
+    case fmt::kNcdhw:
+      return "NCDHW";
+    case fmt::kNdhwc:
+      return "NDHWC";
+    case fmt::kDhwcn:
+      return "DHWCN";
+    case fmt::kDhwnc:
+      return "DHWNC";
+    case fmt::kNc:
+      return "NC";
+    case fmt::kNcl:
+      return "NCL";
+    default:
+      return {};
+  }
+}
 
 Result<StoragePlan> plan_storage(const StorageQuery& query) {
   constexpr std::array kBlocked = {fmt::kNc1hwc0,  fmt::kNc1hwc0C04, fmt::kNdc1hwc0,

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -52,6 +53,9 @@ struct StorageQuery {
   bool original_known = false;
   std::vector<int32_t> layouts;  // of the original, as far as something says them, most trusted first
 };
+
+// The dimensions of a plain layout, one letter each: "NCHW"; empty for any other format.
+std::string_view layout_letters(int32_t format);
 
 // unsupported: the format, or stored and original shapes, cannot be brought together; the message says why
 // and the stored array stays readable as it is. Any thread.

@@ -9,8 +9,11 @@
 namespace ulpscope {
 namespace {
 
-// A box of this size stays in the second-level cache while its elements are moved.
+// A box of this size stays in the caches of a core while its elements are moved.
 constexpr int64_t kBoxBytes = int64_t{1} << 20;
+// A box may be larger so that the runs that are read at once have so many bytes.
+constexpr int64_t kLargeBoxBytes = int64_t{6} << 20;
+constexpr int64_t kRunBytes = int64_t{8} << 10;
 // The largest block that cannot be cut without reading it many times.
 constexpr int64_t kMaxBoxBytes = int64_t{512} << 20;
 
@@ -29,41 +32,35 @@ class StorageStream::Mover {
  public:
   Mover(File file, uint64_t offset, StoragePlan plan, unsigned element_bytes)
       : file_(std::move(file)), offset_(offset), plan_(std::move(plan)), element_bytes_(element_bytes) {
+    // An array that is the result already is cut anywhere.
+    if (plan_.identity) plan_.shape = {count_of(plan_.shape)};
     choose_cut();
   }
 
   int64_t box_bytes() const { return first_box_bytes_; }
   bool done() const { return done_; }
 
-  Status next(std::vector<std::byte>& slab) {
+  // The elements of the next slab, in memory of the buffer.
+  Result<std::span<const std::byte>> next(RawBuffer& buffer) {
     const std::vector<IndexRange> ranges = ranges_at(place_, chunk_);
     int64_t elements = 1;
     for (const IndexRange& range : ranges) elements *= range.count;
-    slab.resize(static_cast<size_t>(elements) * element_bytes_);
+    const std::span<std::byte> slab = buffer.take(static_cast<size_t>(elements) * element_bytes_);
     if (plan_.identity) {
-      const auto from =
-          static_cast<uint64_t>(place_.empty() ? 0 : place_[0]) * static_cast<uint64_t>(row_bytes());
-      ULPSCOPE_TRY(file_.read_exact(offset_ + from, slab));
+      ULPSCOPE_TRY(file_.read_exact(offset_ + static_cast<uint64_t>(place_[0]) * element_bytes_, slab));
     } else {
-      const StoredBox box = plan_.grouped ? grouped_box(ranges) : box_of(plan_.stored, ranges);
-      packed_.resize(static_cast<size_t>(box.elements) * element_bytes_);
-      ULPSCOPE_TRY(load_box(file_, offset_, plan_.stored, box, element_bytes_, packed_));
-      if (plan_.grouped)
-        move_grouped(box, ranges, slab);
-      else
-        move_elements(packed_, offset_tables(plan_.stored, box, ranges), element_bytes_, slab.data());
+      const StoredBox box = stored_box(ranges);
+      const std::span<std::byte> packed = packed_.take(static_cast<size_t>(box.elements) * element_bytes_);
+      ULPSCOPE_TRY(load_box(file_, offset_, plan_.stored, box, element_bytes_, packed));
+      const auto nests = plan_.grouped ? grouped_nests_of(plan_, box, ranges)
+                                       : nests_of(plan_.stored, box, ranges, dense_strides(ranges));
+      for (const CopyNest& nest : nests) copy_nest(packed.data(), nest, element_bytes_, slab.data());
     }
     advance();
-    return {};
+    return std::span<const std::byte>(slab);
   }
 
  private:
-  int64_t row_bytes() const {
-    int64_t bytes = element_bytes_;
-    for (size_t i = 1; i < plan_.shape.size(); ++i) bytes *= plan_.shape[i];
-    return bytes;
-  }
-
   std::vector<IndexRange> ranges_at(const std::vector<int64_t>& place, int64_t chunk) const {
     std::vector<IndexRange> ranges;
     for (size_t i = 0; i < plan_.shape.size(); ++i) {
@@ -90,9 +87,29 @@ class StorageStream::Mover {
 
   int64_t bytes_of(int64_t chunk) const {
     const std::vector<IndexRange> ranges = ranges_at(std::vector<int64_t>(plan_.shape.size(), 0), chunk);
-    if (plan_.identity) return row_bytes() * chunk;
-    const StoredBox box = plan_.grouped ? grouped_box(ranges) : box_of(plan_.stored, ranges);
-    return box.elements * element_bytes_;
+    if (plan_.identity) return chunk * element_bytes_;
+    return stored_box(ranges).elements * element_bytes_;
+  }
+
+  // Fills a box with as much of the cut dimension as it holds. What must not be cut apart.
+  int64_t set_chunk() {
+    const int64_t unit =
+        plan_.grouped && cut_ == 0 && plan_.n_dimension != 0 ? plan_.shape[0] : unit_of(cut_);
+    chunk_ = unit * std::max<int64_t>(1, kBoxBytes / std::max<int64_t>(bytes_of(unit), 1));
+    return unit;
+  }
+
+  int64_t run_bytes() const { return stored_box(ranges_at(place_, chunk_)).run * element_bytes_; }
+
+  // Takes more of the cut dimension where what lies together in the file is short.
+  void lengthen_runs(int64_t unit) {
+    if (plan_.identity) return;
+    for (int64_t longer = chunk_ * 2; chunk_ < plan_.shape[cut_]; longer *= 2) {
+      const int64_t next_bytes = stored_box(ranges_at(place_, longer)).run * element_bytes_;
+      const bool enough = run_bytes() >= kRunBytes || next_bytes == run_bytes();
+      if (enough || bytes_of(longer) > kLargeBoxBytes) break;
+      chunk_ = longer / unit * unit;
+    }
   }
 
   // Cuts as far outside as the box allows. Inside a dimension that is stored in blocks no cut is made: each
@@ -107,13 +124,17 @@ class StorageStream::Mover {
     }
     const size_t last =
         plan_.identity || (plan_.grouped && plan_.n_dimension != 0) ? 0 : plan_.shape.size() - 1;
-    for (cut_ = 0;; ++cut_) {
-      const int64_t unit =
-          plan_.grouped && cut_ == 0 && plan_.n_dimension != 0 ? plan_.shape[0] : unit_of(cut_);
-      const int64_t bytes = bytes_of(unit);
-      chunk_ = unit * std::max<int64_t>(1, kBoxBytes / std::max<int64_t>(bytes, 1));
-      if (bytes <= kBoxBytes || unit > 1 || plan_.grouped || cut_ >= last) break;
+    int64_t unit = set_chunk();
+    while (bytes_of(unit) > kBoxBytes && unit == 1 && !plan_.grouped && cut_ < last) {
+      const int64_t whole_bytes = bytes_of(1);
+      ++cut_;
+      unit = set_chunk();
+      if (whole_bytes > kLargeBoxBytes || run_bytes() >= kRunBytes) continue;
+      --cut_;  // deeper there are only short runs
+      unit = set_chunk();
+      break;
     }
+    lengthen_runs(unit);
     first_box_bytes_ = bytes_of(std::min(chunk_, plan_.shape[cut_]));
   }
 
@@ -132,6 +153,10 @@ class StorageStream::Mover {
     done_ = true;
   }
 
+  StoredBox stored_box(std::span<const IndexRange> ranges) const {
+    return plan_.grouped ? grouped_box(ranges) : box_of(plan_.stored, ranges, element_bytes_);
+  }
+
   // All of the stored blocks that hold the groups of a range of filters.
   StoredBox grouped_box(std::span<const IndexRange> ranges) const {
     const IndexRange& n = ranges[static_cast<size_t>(plan_.n_dimension)];
@@ -140,35 +165,8 @@ class StorageStream::Mover {
     for (const StoredAxis& axis : plan_.stored) box.ranges.push_back({0, axis.size});
     const int64_t first = n.first / per_block, last = (n.first + n.count - 1) / per_block;
     box.ranges[0] = {first, last - first + 1};
-    pack_box(box);
+    pack_box(plan_.stored, element_bytes_, box);
     return box;
-  }
-
-  // Offset of filter n and channel c in a grouped box (storage_layout.hpp).
-  int64_t grouped_offset(const StoredBox& box, int64_t n, int64_t c) const {
-    const StorageGroups& groups = plan_.groups;
-    const int64_t group = n / groups.filters, within = group % groups.block;
-    const int64_t i = within * groups.channels + c;
-    const int64_t o = within * groups.filters + n % groups.filters;
-    return (group / groups.block - box.ranges[0].first) * box.strides[0] + i / groups.c0 * box.strides[1] +
-           o * box.strides[4] + i % groups.c0;
-  }
-
-  void move_grouped(const StoredBox& box, std::span<const IndexRange> ranges,
-                    std::vector<std::byte>& slab) const {
-    const std::vector<OffsetTable> tables = offset_tables(plan_.stored, box, ranges);
-    const auto n_at = static_cast<size_t>(plan_.n_dimension), c_at = static_cast<size_t>(plan_.c_dimension);
-    std::vector<int64_t> place(ranges.size(), 0);
-    for (size_t out = 0; out < slab.size(); out += element_bytes_) {
-      int64_t from = grouped_offset(box, ranges[n_at].first + place[n_at], ranges[c_at].first + place[c_at]);
-      for (size_t i = 0; i < place.size(); ++i) from += tables[i][static_cast<size_t>(place[i])];
-      std::memcpy(slab.data() + out, packed_.data() + static_cast<size_t>(from) * element_bytes_,
-                  element_bytes_);
-      for (size_t i = place.size(); i-- > 0;) {
-        if (++place[i] < ranges[i].count) break;
-        place[i] = 0;
-      }
-    }
   }
 
   File file_;
@@ -178,7 +176,7 @@ class StorageStream::Mover {
   size_t cut_ = 0;
   int64_t chunk_ = 1, first_box_bytes_ = 0;
   std::vector<int64_t> place_;  // first index of the next slab
-  std::vector<std::byte> packed_;
+  RawBuffer packed_;
   bool done_ = false;
 };
 
@@ -209,15 +207,14 @@ Result<std::unique_ptr<StorageStream>> StorageStream::open(File file, uint64_t o
 Result<size_t> StorageStream::read(std::span<std::byte> dst) {
   size_t done = 0;
   while (done < dst.size()) {
-    if (given_ == slab_.size()) {
+    if (ready_.empty()) {
       if (mover_->done()) break;
-      ULPSCOPE_TRY(mover_->next(slab_));
-      given_ = 0;
+      ULPSCOPE_ASSIGN(ready_, mover_->next(slab_));
       continue;
     }
-    const size_t n = std::min(dst.size() - done, slab_.size() - given_);
-    std::memcpy(dst.data() + done, slab_.data() + given_, n);
-    given_ += n;
+    const size_t n = std::min(dst.size() - done, ready_.size());
+    std::memcpy(dst.data() + done, ready_.data(), n);
+    ready_ = ready_.subspan(n);
     done += n;
   }
   return done;

@@ -8,10 +8,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/file.hpp"
 #include "base/result.hpp"
+#include "formats/storage_copy.hpp"
 #include "formats/storage_layout.hpp"
 
 namespace ulpscope {
@@ -34,8 +34,8 @@ class StorageStream {
   explicit StorageStream(std::unique_ptr<Mover> mover);
 
   std::unique_ptr<Mover> mover_;
-  std::vector<std::byte> slab_;  // elements ready to be given out
-  size_t given_ = 0;
+  RawBuffer slab_;
+  std::span<const std::byte> ready_;  // of the slab, to be given out
 };
 
 }  // namespace ulpscope

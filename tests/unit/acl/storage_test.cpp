@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "formats/acl_types.hpp"
+#include "formats/storage_back.hpp"
 #include "formats/storage_stream.hpp"
 #include "temp_folder.hpp"
 
@@ -71,6 +72,40 @@ void check_back(const StorageQuery& query, const Shape& full_stored, const Store
     wrong += value == static_cast<T>(i + 1) ? 0 : 1;
   }
   CHECK(wrong == 0);
+}
+
+template <class Stream>
+std::string read_all(Stream& stream) {
+  std::string got;
+  std::string piece(1021, '\0');
+  for (;;) {
+    const auto n = stream.read(std::as_writable_bytes(std::span(piece)));
+    REQUIRE(n.ok());
+    if (*n == 0) return got;
+    got.append(piece, 0, *n);
+  }
+}
+
+// Stores the bytes of an original in a format and brings them back. The stored bytes.
+std::string there_and_back(const StorageTarget& target, const Shape& original, unsigned element_bytes,
+                           const Shape& stored_shape) {
+  std::string bytes(static_cast<size_t>(product(original)) * element_bytes, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + i / 251 + 1);
+  const test::TempFolder folder;
+  auto form = stored_form(target, original, element_bytes);
+  REQUIRE_MESSAGE(form.ok(), (form.ok() ? "" : form.error().message));
+  CHECK(form->shape == stored_shape);
+  const StoragePlan plan = form->plan;
+  auto there = StorageBackStream::open(File::open(folder.write("original", bytes)).value(), *std::move(form),
+                                       element_bytes);
+  REQUIRE(there.ok());
+  const std::string stored = read_all(**there);
+  REQUIRE(stored.size() == static_cast<size_t>(product(stored_shape)) * element_bytes);
+  auto back = StorageStream::open(File::open(folder.write("stored", stored)).value(), 0, stored.size(), plan,
+                                  element_bytes);
+  REQUIRE(back.ok());
+  CHECK(read_all(**back) == bytes);
+  return stored;
 }
 
 StorageQuery make(int32_t format, Shape stored, Shape original, std::vector<int32_t> layouts = {},
@@ -168,6 +203,79 @@ TEST_CASE("storage: C1HWNCoC0 holds channels on a diagonal") {
                        {2, 3, 3, 1, 16, 16}, [](const Shape& i) {
                          return Shape{i[1] / 16, i[2], i[3], i[0], i[1] % 16, i[1] % 16};
                        });
+}
+
+TEST_CASE("storage: every element size and every rest of a block come back") {
+  // Channels, rows and filters one below, at and above a block; places that no square of a register divides.
+  for (const unsigned element_bytes : {1U, 2U, 4U, 8U, 16U})
+    for (const int64_t c : {1, 15, 16, 17, 33}) {
+      CAPTURE(element_bytes);
+      CAPTURE(c);
+      const int64_t c1 = (c + 15) / 16;
+      StorageTarget target;
+      target.c0 = 16;
+      target.format = acl_format::kNc1hwc0;
+      there_and_back(target, {2, c, 3, 7}, element_bytes, {2, c1, 3, 7, 16});
+      target.layout = acl_format::kNhwc;
+      there_and_back(target, {2, 3, 7, c}, element_bytes, {2, c1, 3, 7, 16});
+      target.layout = -1;
+      target.format = acl_format::kFractalZ;
+      there_and_back(target, {c + 1, c, 3, 3}, element_bytes, {c1 * 9, (c + 16) / 16, 16, 16});
+      target.layout = acl_format::kHwcn;
+      there_and_back(target, {3, 3, c, c + 1}, element_bytes, {c1 * 9, (c + 16) / 16, 16, 16});
+      target.layout = -1;
+      target.format = acl_format::kFractalNz;
+      there_and_back(target, {2, 19, c}, element_bytes, {2, c1, 2, 16, 16});
+      target.format = acl_format::kNdc1hwc0;
+      there_and_back(target, {2, c, 2, 3, 5}, element_bytes, {2, 2, c1, 3, 5, 16});
+      target.format = acl_format::kFractalZ3d;
+      there_and_back(target, {c, c, 2, 3, 3}, element_bytes, {2 * c1 * 9, c1, 16, 16});
+      target.format = acl_format::kC1hwncoc0;
+      there_and_back(target, {2, c, 3, 3}, element_bytes, {c1, 3, 3, 2, 16, 16});
+    }
+}
+
+TEST_CASE("storage: the way back pads with zeros") {
+  StorageTarget target;
+  target.format = acl_format::kNc1hwc0;
+  target.c0 = 4;
+  // One image of 3 channels and 2 places: channel 3 of each place is padding. Bytes 1, 8, 15, ... of
+  // there_and_back.
+  CHECK(there_and_back(target, {1, 3, 1, 2}, 1, {1, 1, 1, 2, 4}) ==
+        std::string({1, 15, 29, 0, 8, 22, 36, 0}));
+  target.format = acl_format::kFractalNz;
+  target.n0 = 2;
+  CHECK(there_and_back(target, {3}, 1, {1, 1, 2, 4}) == std::string({1, 8, 15, 0, 0, 0, 0, 0}));
+  target.format = acl_format::kNhwc;
+  CHECK(there_and_back(target, {1, 2, 1, 2}, 1, {1, 1, 2, 2}) == std::string({1, 15, 8, 22}));
+}
+
+TEST_CASE("storage: the way back of many slabs") {
+  StorageTarget target;
+  target.format = acl_format::kNc1hwc0;
+  there_and_back(target, {2, 40, 160, 170}, 4, {2, 3, 160, 170, 16});
+  target.format = acl_format::kFractalNz;
+  there_and_back(target, {793, 3950}, 4, {247, 50, 16, 16});
+  target.format = acl_format::kFractalNz;
+  there_and_back(target, {3, 33}, 1, {2, 1, 16, 32});
+}
+
+TEST_CASE("storage: what cannot be stored in a format says what was expected") {
+  const auto message = [](int32_t format, const Shape& shape, int64_t c0 = 0, int32_t layout = -1) {
+    const auto form = stored_form({format, layout, c0, 16}, shape, 2);
+    return form.ok() ? std::string("planned") : form.error().message;
+  };
+  CHECK(message(acl_format::kNc1hwc0, {3, 4}) ==
+        "(3,4) cannot be stored as NC1HWC0: expected 4 dimensions, in a layout such as NCHW");
+  CHECK(message(acl_format::kNdc1hwc0, {3, 4, 1, 1}) ==
+        "(3,4,1,1) cannot be stored as NDC1HWC0: expected 5 dimensions, in a layout such as NCDHW");
+  CHECK(message(acl_format::kFractalNz, {}) ==
+        "() cannot be stored as FRACTAL_NZ: expected at least one dimension");
+  CHECK(message(5, {1, 2, 3, 4}).find("NC1C0HWPAD is not written, expected NC1HWC0") == 0);
+  CHECK(message(acl_format::kNc1hwc0, {1, 2, 3, 4}, -1) == "a block of -1 by 16, expected 1 to 1048576");
+  CHECK(message(acl_format::kDhwcn, {1, 2, 3, 4, 5}, 0, acl_format::kDhwnc) == "planned");
+  CHECK(message(acl_format::kNhwc, {1, 2, 3}, 0, acl_format::kNcl).find("cannot be stored as NHWC") !=
+        std::string::npos);
 }
 
 TEST_CASE("storage: plain layouts are transposed, padded ones cut, equal ones taken as they are") {
