@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "cli/check_settings.hpp"
 #include "cli/commands.hpp"
+#include "cli/page_options.hpp"
 #include "cli/policy_options.hpp"
 #include "cli/progress.hpp"
 #include "execute/check_json.hpp"
@@ -25,6 +26,8 @@ constexpr int64_t kMostWorkers = 64;
 constexpr size_t kWorkersPerDevice = 8;  // more of them are told to be many
 constexpr int64_t kMostSeconds = 86400;
 constexpr size_t kMostShown = 20;
+constexpr std::string_view kFormats = "json,csv";  // besides the page
+constexpr std::string_view kResultFile = "check_result.json";
 
 // What the options of a run come to.
 struct CheckRequest {
@@ -36,6 +39,7 @@ struct CheckRequest {
   WorkerOptions workers;
   bool save = false, random = false;
   int64_t seed = 1234;
+  PageChoice page;
 };
 
 // One run: the plan, the tables, and what came out.
@@ -63,7 +67,8 @@ class CheckCommand : public Command {
         "Runs every API call of a dump in a higher precision and on a device, or takes the outputs that the "
         "dump "
         "recorded of one, and compares outputs and gradients. Writes the tables accuracy_checking_result and "
-        "accuracy_checking_details and check_result.json. Exit code 0: nothing failed; 1: an API is in "
+        "accuracy_checking_details, check_result.json and report.html. Exit code 0: nothing failed; 1: an "
+        "API is in "
         "error; 3: "
         "data could not be read, a worker was lost, or nothing could be compared.";
     info.example = multi_ ? "ulpscope multi_acc_check -api_info dump.json -n 4 -d 0 1"
@@ -113,6 +118,7 @@ class CheckCommand : public Command {
         {"step", {}, OptionKind::value, "N", "which step, where the dump holds several"},
         {"rank", {}, OptionKind::value, "N", "which rank, where the dump holds several"}};
     for (OptionSpec& spec : policy_options()) specs.push_back(std::move(spec));
+    for (OptionSpec& spec : page_options(kFormats)) specs.push_back(std::move(spec));
     return specs;
   }
 
@@ -136,6 +142,7 @@ class CheckCommand : public Command {
     if (!dump) return Error{Code::usage, "option -api_info DUMP_JSON is missing"};
     request.dump = *dump;
     request.csv_path = options.text_or("result_csv_path", "");
+    ULPSCOPE_ASSIGN(request.page, chosen_page(options, kFormats));
     ULPSCOPE_ASSIGN(const int64_t count, options.integer("num_splits", multi_ ? 8 : 1, 1, kMostWorkers));
     request.workers.count = static_cast<int>(count);
     ULPSCOPE_ASSIGN(request.seed, options.integer("seed", 1234, 0, INT64_MAX));
@@ -244,9 +251,12 @@ class CheckCommand : public Command {
 
   static Result<ExitCode> check(Context& context, const CheckRequest& request, CheckSession& session,
                                 CheckTables& tables, const CheckRun& facts, const std::string& folder) {
-    const std::string json_path = folder + "/check_result.json";
+    const std::string json_path = folder + "/" + std::string(kResultFile);
     std::error_code failed;
-    if (!request.csv_path.empty()) std::filesystem::remove(json_path, failed);  // it is made again, of all
+    if (!request.csv_path.empty()) {  // they are made again, of all
+      std::filesystem::remove(json_path, failed);
+      std::filesystem::remove(folder + "/" + std::string(kPageFile), failed);
+    }
     ULPSCOPE_ASSIGN(CheckJson json, CheckJson::begin(json_path, facts));
     const auto take = [&](const CheckReport& report) {
       session.summary.add(report);
@@ -282,7 +292,8 @@ class CheckCommand : public Command {
     const Status written = json.finish(session.summary, session.device, session.notices);
     if (!status.ok()) return status.error();
     ULPSCOPE_TRY(written);
-    say(context, session, tables, folder);
+    ULPSCOPE_ASSIGN(const std::string report, write_chosen_page(context, request.page, folder, kResultFile));
+    say(context, session, tables, report);
     return exit_code_of(session.summary);
   }
 
@@ -298,7 +309,7 @@ class CheckCommand : public Command {
   }
 
   static void say(Context& context, const CheckSession& session, const CheckTables& tables,
-                  const std::string& folder) {
+                  const std::string& report) {
     for (const std::string& notice : session.notices) context.log().info(printable(notice));
     for (size_t i = 0; i < std::min(session.errors.size(), kMostShown); ++i)
       context.out() << "error  " << printable(session.errors[i]) << "\n";
@@ -311,7 +322,7 @@ class CheckCommand : public Command {
                     << printable(tables.result_path()) << "\n";
     context.out() << "pass " << count_text(summary.passed) << "   warning " << count_text(summary.warned)
                   << "   error " << count_text(summary.failed) << "   skip " << count_text(summary.skipped)
-                  << "   (APIs)   report  " << printable(folder) << "\n";
+                  << "   (APIs)   report  " << printable(report) << "\n";
   }
 
   bool multi_;

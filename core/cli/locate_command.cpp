@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/locate_json.hpp"
+#include "cli/page_options.hpp"
 #include "flow/flow.hpp"
 #include "flow/request.hpp"
 #include "formats/acl_tree.hpp"
@@ -18,6 +19,8 @@
 namespace ulpscope {
 namespace {
 
+constexpr std::string_view kFormats = "json";  // besides the page
+constexpr std::string_view kResultFile = "locate_result.json";
 constexpr size_t kMostDiagnostics = 10, kMostListed = 10;
 
 // Six decimals, as tables of cosines have them.
@@ -122,17 +125,21 @@ class LocateCommand : public Command {
   }
 
   std::vector<OptionSpec> options() const override {
-    return {{"stages", {}, OptionKind::value, "FILE", "the stage file (docs/locating-offline-models.md)"},
-            {"batch",
-             {},
-             OptionKind::value,
-             "N",
-             "operators to keep more in each round; default: that of the file, 1"}};
+    std::vector<OptionSpec> specs = {
+        {"stages", {}, OptionKind::value, "FILE", "the stage file (docs/locating-offline-models.md)"},
+        {"batch",
+         {},
+         OptionKind::value,
+         "N",
+         "operators to keep more in each round; default: that of the file, 1"}};
+    for (OptionSpec& spec : page_options(kFormats)) specs.push_back(std::move(spec));
+    return specs;
   }
 
   Result<ExitCode> run(Context& context) override {
     const std::string path = context.options().text_or("stages", "");
     if (path.empty()) return Error{Code::usage, "the stage file is missing: ulpscope locate --stages FILE"};
+    ULPSCOPE_ASSIGN(const PageChoice page, chosen_page(context.options(), kFormats));
     ULPSCOPE_ASSIGN(StageFile stages, read_stage_file(path));
     if (const auto batch = context.options().text("batch")) {
       const auto number = parse_int(*batch);
@@ -156,8 +163,13 @@ class LocateCommand : public Command {
     if (result->ask)
       for (const auto& [name, text] : request_files(*result->ask))
         ULPSCOPE_TRY(write_file(std::string(folder).append("/").append(name), text));
-    ULPSCOPE_TRY(write_file(folder + "/locate_result.json", locate_json(*result, stages, folder)));
+    ULPSCOPE_TRY(
+        write_file(folder + "/" + std::string(kResultFile), locate_json(*result, stages, folder, path)));
+    std::error_code ignored;
+    std::filesystem::remove(folder + "/" + std::string(kPageFile), ignored);  // of the run before this one
+    ULPSCOPE_ASSIGN(const std::string report, write_chosen_page(context, page, folder, kResultFile));
     print(context.out(), *result, folder, path);
+    if (page.wanted) context.out().line("report  " + printable(report));
     return ExitCode::success;
   }
 
@@ -181,7 +193,7 @@ class LocateCommand : public Command {
       for (const std::string& line : request_lines(*result.ask, folder, stage_file)) out.line(line);
     }
     out.line("");
-    out.line("result  " + printable(folder) + "/locate_result.json");
+    out.line("result  " + printable(folder) + "/" + std::string(kResultFile));
   }
 };
 

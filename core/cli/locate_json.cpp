@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "cli/context.hpp"
+#include "flow/request.hpp"
 
 namespace ulpscope {
 namespace {
@@ -65,8 +66,8 @@ Json step_json(const FlowStep& step) {
   return out;
 }
 
-Json ask_json(const FlowRequest& ask, const std::string& folder) {
-  Json out = {{"stage", ask.stage}};
+Json ask_json(const FlowRequest& ask, const std::string& folder, const std::string& stage_file) {
+  Json out = {{"stage", ask.stage}, {"instructions", request_lines(ask, folder, stage_file)}};
   if (!ask.question.empty()) {
     out["question"] = ask.question;
     return out;
@@ -83,11 +84,11 @@ Json ask_json(const FlowRequest& ask, const std::string& folder) {
 
 }  // namespace
 
-std::string locate_json(const FlowResult& result, const StageFile& stages, const std::string& folder) {
-  Json out = {{"schema", "ulpscope.locate/1"},
-              {"version", std::string(product_version())},
-              {"op_limit", stages.op_limit},
-              {"accuracy_limit", stages.accuracy_limit}};
+std::string locate_json(const FlowResult& result, const StageFile& stages, const std::string& folder,
+                        const std::string& stage_file) {
+  Json out = {{"schema", "ulpscope.locate/1"}, {"version", std::string(product_version())},
+              {"stage_file", stage_file},      {"golden", stages.golden},
+              {"op_limit", stages.op_limit},   {"accuracy_limit", stages.accuracy_limit}};
   out["stages"] = Json::array();
   for (const Stage& stage : stages.stages)
     out["stages"].push_back({{"name", stage.name},
@@ -99,7 +100,7 @@ std::string locate_json(const FlowResult& result, const StageFile& stages, const
   for (const FlowStep& step : result.steps) out["steps"].push_back(step_json(step));
   out["outcome"] = result.outcome;
   out["keep_list"] = result.keep_list;
-  out["ask"] = result.ask ? ask_json(*result.ask, folder) : Json(nullptr);
+  out["ask"] = result.ask ? ask_json(*result.ask, folder, stage_file) : Json(nullptr);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -9,7 +9,8 @@
 
 namespace ulpscope {
 
-// The whole file. folder: where the files of a request were written. Pure.
-std::string locate_json(const FlowResult& result, const StageFile& stages, const std::string& folder);
+// The whole file. folder: where the files of a request were written; stage_file: as the user named it. Pure.
+std::string locate_json(const FlowResult& result, const StageFile& stages, const std::string& folder,
+                        const std::string& stage_file);
 
 }  // namespace ulpscope

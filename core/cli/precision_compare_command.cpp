@@ -3,11 +3,15 @@
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
+#include "cli/page_options.hpp"
 #include "cli/policy_options.hpp"
 #include "precision_compare/precision_files.hpp"
 
 namespace ulpscope {
 namespace {
+
+constexpr std::string_view kFormats = "json,csv";  // besides the page
+constexpr std::string_view kResultFile = "precision_compare_result.json";
 
 class PrecisionCompareCommand : public Command {
  public:
@@ -21,7 +25,9 @@ class PrecisionCompareCommand : public Command {
     info.description =
         "Reads two tables accuracy_checking_details, one of the device under test and one of the device it "
         "is "
-        "held against, and says for each API whether the device is accurate enough. Exit code 0: nothing "
+        "held against, and says for each API whether the device is accurate enough. Writes both tables of "
+        "msprobe, "
+        "JSON and report.html. Exit code 0: nothing "
         "failed; 1: an API is in error; 3: something could not be read or nothing could be judged.";
     info.example = "ulpscope precision-compare -npu npu_details.csv -gpu gpu_details.csv -o results";
     info.writes_output = true;
@@ -33,12 +39,14 @@ class PrecisionCompareCommand : public Command {
         {"npu_csv_path", {"npu"}, OptionKind::value, "CSV", "details table of the device under test"},
         {"gpu_csv_path", {"gpu"}, OptionKind::value, "CSV", "details table of the reference device"}};
     for (OptionSpec& spec : policy_options()) specs.push_back(std::move(spec));
+    for (OptionSpec& spec : page_options(kFormats)) specs.push_back(std::move(spec));
     return specs;
   }
 
   Result<ExitCode> run(Context& context) override {
     ULPSCOPE_ASSIGN(const std::string device_path, path(context, "npu_csv_path", "-npu"));
     ULPSCOPE_ASSIGN(const std::string reference_path, path(context, "gpu_csv_path", "-gpu"));
+    ULPSCOPE_ASSIGN(const PageChoice page, chosen_page(context.options(), kFormats));
     ULPSCOPE_ASSIGN(Policy policy, chosen_policy(context, context.options()));
     ULPSCOPE_ASSIGN(const DetailsTable device, read_details(device_path));
     ULPSCOPE_ASSIGN(const DetailsTable reference, read_details(reference_path));
@@ -51,8 +59,9 @@ class PrecisionCompareCommand : public Command {
     const std::string time = compact_time();
     ULPSCOPE_TRY(write_precision_details(result, folder + "/api_precision_compare_details_" + time + ".csv"));
     ULPSCOPE_TRY(write_precision_result(result, folder + "/api_precision_compare_result_" + time + ".csv"));
-    ULPSCOPE_TRY(write_precision_json(result, run, folder + "/precision_compare_result.json"));
-    say(context, result, chooser, folder);
+    ULPSCOPE_TRY(write_precision_json(result, run, folder + "/" + std::string(kResultFile)));
+    ULPSCOPE_ASSIGN(const std::string report, write_chosen_page(context, page, folder, kResultFile));
+    say(context, result, chooser, report);
     return exit_code_of(result);
   }
 
@@ -72,7 +81,7 @@ class PrecisionCompareCommand : public Command {
   }
 
   static void say(Context& context, const PrecisionResult& result, const JudgementChooser& chooser,
-                  const std::string& folder) {
+                  const std::string& report) {
     size_t shown = 0;
     for (const std::string& notice : result.notices)
       if (++shown <= kMostShown) context.log().warning(notice);
@@ -93,7 +102,7 @@ class PrecisionCompareCommand : public Command {
       context.out() << count_text(result.bad_data) << " outputs hold cells that are no numbers\n";
     context.out() << "pass " << count_text(result.passed) << "   warning " << count_text(result.warned)
                   << "   error " << count_text(result.failed) << "   skip " << count_text(result.skipped)
-                  << "   (APIs)   report  " << printable(folder) << "\n";
+                  << "   (APIs)   report  " << printable(report) << "\n";
   }
 };
 

@@ -6,24 +6,31 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/page_options.hpp"
 #include "report/read_result.hpp"
+#include "report/result_page.hpp"
 #include "report/terminal.hpp"
 #include "report/writer.hpp"
 
 namespace ulpscope {
 namespace {
 
-constexpr std::string_view kResultFile = "compare_result.json";
+constexpr std::string_view kResultFiles[] = {"compare_result.json", "check_result.json",
+                                             "precision_compare_result.json", "locate_result.json"};
 
 // The stored result that an argument means: a file, or the folder that holds it.
 Result<std::string> result_file(const std::string& path) {
   std::error_code code;
   const std::filesystem::path given(path);
   if (!std::filesystem::is_directory(given, code)) return path;
-  const std::filesystem::path inside = given / kResultFile;
-  if (std::filesystem::exists(inside, code)) return inside.string();
-  return Error{Code::io, printable(path) + ": holds no " + std::string(kResultFile) +
-                             ", expected the folder of a compare that wrote json"};
+  std::string names;
+  for (const std::string_view name : kResultFiles) {
+    const std::filesystem::path inside = given / name;
+    if (std::filesystem::exists(inside, code)) return inside.string();
+    names.append(names.empty() ? "" : ", ").append(name);
+  }
+  return Error{Code::io,
+               printable(path) + ": holds no " + names + ", expected the folder of a run that wrote json"};
 }
 
 // The report that a person opens next: the page where there is one.
@@ -39,11 +46,13 @@ class ReportCommand : public Command {
     CommandInfo info;
     info.name = "report";
     info.group = CommandGroup::results;
-    info.summary = "Writes any report again from the result of a compare";
+    info.summary = "Writes any report again from the result of a run";
     info.synopsis = "DIR [--format LIST] [--lang en|zh]";
     info.description =
-        "DIR is the folder of a compare, or its compare_result.json. The dumps are not needed. The reports "
-        "go "
+        "DIR is the folder of a compare, check, precision-compare or locate, or the result file in it. The "
+        "dumps "
+        "are not needed. Of the last three the page can be made again; their tables stand in DIR. The "
+        "reports go "
         "to a fresh folder, those of DIR stay as they are; -o - prints one text format on stdout. Exit code "
         "0: "
         "written, whatever the verdict; 3: the result could not be read.";
@@ -69,6 +78,8 @@ class ReportCommand : public Command {
     const bool to_stdout = options.text_or("output_path", "") == "-";
     if (to_stdout && request.formats.size() != 1)
       return Error{Code::usage, "-o - prints one report: give one --format with it"};
+    if (const Result<std::string> schema = result_schema(path); schema.ok() && has_result_page(*schema))
+      return write_page_again(context, path, request, to_stdout);
     ULPSCOPE_ASSIGN(const StoredResult result, read_result(path));
     const StoredView view(result);
     ULPSCOPE_ASSIGN(request.pool, context.pool());
@@ -81,6 +92,25 @@ class ReportCommand : public Command {
     const TerminalOptions terminal{terminal_style(STDOUT_FILENO, ColorChoice::automatic),
                                    to_open(request.formats, paths)};
     context.out() << terminal_summary(view, terminal);
+    return ExitCode::success;
+  }
+
+ private:
+  // Of a result that is no comparison of dumps.
+  static Result<ExitCode> write_page_again(Context& context, const std::string& path,
+                                           const ReportRequest& request, bool to_stdout) {
+    if (request.formats != std::vector<ReportFormat>{ReportFormat::html})
+      return Error{Code::usage, printable(path) +
+                                    ": --format: only html is made again of such a result, "
+                                    "expected html"};
+    std::string page = "-";
+    if (!to_stdout) {
+      ULPSCOPE_ASSIGN(page, context.make_output_folder("report"));
+      page.append("/").append(kPageFile);
+    }
+    ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
+    ULPSCOPE_TRY(write_result_page(path, page, {.language = request.language}, pool));
+    if (!to_stdout) context.out() << "report  " << printable(page) << "\n";
     return ExitCode::success;
   }
 };

@@ -6,7 +6,6 @@
 #include "report/finding.hpp"
 #include "report/html_page.hpp"
 #include "report/output_file.hpp"
-#include "report/page_data.hpp"
 #include "report/page_rows.hpp"
 
 namespace ulpscope {
@@ -17,31 +16,21 @@ constexpr std::string_view kLanguage = "<html lang=\"en\">", kStatic = "<!--find
                            kData = "<!--data-->";
 constexpr size_t kStaticCulprits = 20;
 
-void append_list(std::string& out, const std::vector<std::string>& lines) {
-  out += "<ul>";
-  for (const std::string& line : lines) {
-    out += "<li>";
-    append_html(out, line);
-    out += "</li>";
-  }
-  out += "</ul>";
-}
-
 // The finding for browsers that run no script.
 void append_finding(std::string& out, const ReportView& report) {
   const Localisation& found = report.head().localisation;
   out += "<h1>";
   append_html(out, headline(found.verdict));
   out += "</h1>";
-  append_list(out, run_sentences(report));
-  append_list(out, found.notes);
+  append_html_list(out, run_sentences(report));
+  append_html_list(out, found.notes);
   for (size_t i = 0; i < found.culprits.size() && i < kStaticCulprits; ++i) {
     const Culprit& culprit = found.culprits[i];
     out += "<h2>";
     append_html(out, culprit.op_name + " " + culprit.tensor);
     out += "</h2>";
-    append_list(out, culprit_sentences(report, culprit));
-    append_list(out, culprit.next);
+    append_html_list(out, culprit_sentences(report, culprit));
+    append_html_list(out, culprit.next);
   }
 }
 
@@ -83,8 +72,27 @@ void append_html(std::string& out, std::string_view text) {
   }
 }
 
+void append_html_list(std::string& out, const std::vector<std::string>& lines) {
+  out += "<ul>";
+  for (const std::string& line : lines) {
+    out += "<li>";
+    append_html(out, line);
+    out += "</li>";
+  }
+  out += "</ul>";
+}
+
 Status write_html(const ReportView& report, const std::string& path, const HtmlOptions& options,
                   ThreadPool* pool) {
+  ULPSCOPE_ASSIGN(const PageBlocks blocks,
+                  page_blocks(report, choose_page_rows(report, options.most_rows), pool));
+  std::string finding;
+  append_finding(finding, report);
+  return write_page(path, options.language, finding, blocks);
+}
+
+Status write_page(const std::string& path, Language language, std::string_view finding,
+                  const PageBlocks& blocks) {
   std::string_view page = kHtmlPage;
   // The text of the built page up to a place, which is taken away with it.
   const auto up_to = [&](std::string_view place) {
@@ -93,14 +101,12 @@ Status write_html(const ReportView& report, const std::string& path, const HtmlO
     page.remove_prefix(at == std::string_view::npos ? page.size() : at + place.size());
     return text;
   };
-  ULPSCOPE_ASSIGN(const PageBlocks blocks,
-                  page_blocks(report, choose_page_rows(report, options.most_rows), pool));
   ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
   std::string& out = file.text();
   out += up_to(kLanguage);
-  out += options.language == Language::chinese ? "<html lang=\"zh\">" : kLanguage;
+  out += language == Language::chinese ? "<html lang=\"zh\">" : kLanguage;
   out += up_to(kStatic);
-  append_finding(out, report);
+  out += finding;
   out += up_to(kData);
   append_block(out, "block-header", blocks.header);
   for (size_t i = 0; i < blocks.columns.size(); ++i) {

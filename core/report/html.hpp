@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "base/thread_pool.hpp"
+#include "report/page_data.hpp"
 #include "report/report_view.hpp"
 
 namespace ulpscope {
@@ -28,6 +29,14 @@ struct HtmlOptions {
 // thread.
 Status write_html(const ReportView& report, const std::string& path, const HtmlOptions& options = {},
                   ThreadPool* pool = nullptr);
+
+// A list of the page without script, each line escaped.
+void append_html_list(std::string& out, const std::vector<std::string>& lines);
+
+// The page around blocks of any kind of report (page_data.hpp, page_table.hpp). finding: HTML for browsers
+// that run no script, made with append_html. Errors as write_html.
+Status write_page(const std::string& path, Language language, std::string_view finding,
+                  const PageBlocks& blocks);
 
 // Appends text with &, <, >, " and ' escaped and with control characters made visible.
 void append_html(std::string& out, std::string_view text);

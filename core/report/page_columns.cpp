@@ -81,4 +81,31 @@ Result<std::string> packed(const std::string& bytes) {
   return base64(std::span(out).first(size));
 }
 
+Result<PackedColumns> pack_columns(std::span<const std::span<const int32_t>> integers,
+                                   std::span<const std::span<const uint64_t>> numbers, ThreadPool* pool) {
+  const size_t count = integers.size() + numbers.size();
+  PackedColumns columns;
+  columns.planes.resize(numbers.size(), 4);
+  std::vector<Result<std::string>> blocks(count, std::string());
+  const auto pack = [&](int64_t at, int) {
+    const auto i = static_cast<size_t>(at);
+    if (i < integers.size()) {
+      blocks[i] = packed(integer_planes(integers[i]));
+      return;
+    }
+    const NumberPlanes planes = number_planes(numbers[i - integers.size()]);
+    columns.planes[i - integers.size()] = planes.planes;
+    blocks[i] = packed(planes.bytes);
+  };
+  if (pool != nullptr)
+    pool->parallel_for(static_cast<int64_t>(count), pack);
+  else
+    for (size_t i = 0; i < count; ++i) pack(static_cast<int64_t>(i), 0);
+  for (Result<std::string>& block : blocks) {
+    if (!block.ok()) return std::move(block).error();
+    columns.blocks.push_back(std::move(block).value());
+  }
+  return columns;
+}
+
 }  // namespace ulpscope

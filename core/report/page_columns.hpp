@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/thread_pool.hpp"
 
 namespace ulpscope {
 
@@ -26,5 +27,14 @@ NumberPlanes number_planes(std::span<const uint64_t> bits);
 
 // zlib, then base64. no_memory: the compressor has none.
 Result<std::string> packed(const std::string& bytes);
+
+// Columns as blocks: first all of integers, then those of page_bits, whose planes are told in their order.
+struct PackedColumns {
+  std::vector<std::string> blocks;
+  std::vector<int> planes;
+};
+// pool: null for this thread alone. no_memory as for packed.
+Result<PackedColumns> pack_columns(std::span<const std::span<const int32_t>> integers,
+                                   std::span<const std::span<const uint64_t>> numbers, ThreadPool* pool);
 
 }  // namespace ulpscope

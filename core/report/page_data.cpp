@@ -9,6 +9,7 @@
 #include "report/json.hpp"
 #include "report/json_text.hpp"
 #include "report/page_columns.hpp"
+#include "report/page_texts.hpp"
 
 namespace ulpscope {
 namespace {
@@ -27,30 +28,6 @@ constexpr std::array kIntegerColumns = {
     "golden_value", "match",         "mode",   "judgement",    "absent",  "message",      "module",
     "producer",     "verdict",       "judged", "cause",        "flags"};
 constexpr int32_t kUnreadable = 1, kBitIdentical = 2, kTensor = 4;
-
-// Every text once. A text's number is its place in the header's list.
-class Texts {
- public:
-  int32_t number(std::string_view text) {
-    const auto found = numbers_.find(text);
-    if (found != numbers_.end()) return found->second;
-    const auto number = static_cast<int32_t>(numbers_.size());
-    numbers_.emplace(text, number);
-    json_ += json_.empty() ? "" : ",";
-    append_json_string(json_, text);
-    return number;
-  }
-  // The list so far, as JSON.
-  std::string json() const { return "[" + json_ + "]"; }
-
- private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-  std::unordered_map<std::string, int32_t, Hash, std::equal_to<>> numbers_;
-  std::string json_;
-};
 
 class PageBuilder {
  public:
@@ -79,29 +56,13 @@ class PageBuilder {
 
   Result<PageBlocks> finish(ThreadPool* pool) const {
     const std::vector<size_t> metrics = shown_metrics();
-    const size_t count = integers_.size() + metrics.size();
-    std::vector<int> planes(count, 4);
-    std::vector<Result<std::string>> blocks(count, std::string());
-    const auto pack = [&](int64_t at, int) {
-      const auto i = static_cast<size_t>(at);
-      if (i < integers_.size()) {
-        blocks[i] = packed(integer_planes(integers_[i]));
-        return;
-      }
-      const NumberPlanes numbers = number_planes(numbers_[metrics[i - integers_.size()]]);
-      planes[i] = numbers.planes;
-      blocks[i] = packed(numbers.bytes);
-    };
-    if (pool != nullptr)
-      pool->parallel_for(static_cast<int64_t>(count), pack);
-    else
-      for (size_t i = 0; i < count; ++i) pack(static_cast<int64_t>(i), 0);
+    const std::vector<std::span<const int32_t>> integers(integers_.begin(), integers_.end());
+    std::vector<std::span<const uint64_t>> numbers;
+    for (const size_t metric : metrics) numbers.emplace_back(numbers_[metric]);
+    ULPSCOPE_ASSIGN(PackedColumns columns, pack_columns(integers, numbers, pool));
     PageBlocks page;
-    for (Result<std::string>& block : blocks) {
-      if (!block.ok()) return std::move(block).error();
-      page.columns.push_back(std::move(block).value());
-    }
-    ULPSCOPE_ASSIGN(page.header, packed(header(metrics, planes)));
+    page.columns = std::move(columns.blocks);
+    ULPSCOPE_ASSIGN(page.header, packed(header(metrics, columns.planes)));
     return page;
   }
 
@@ -110,7 +71,7 @@ class PageBuilder {
     size_t column = 0;
     const auto put = [&](int64_t value) { integers_[column++].push_back(static_cast<int32_t>(value)); };
     const auto put_text = [&](std::string_view text, bool there = true) {
-      put(there && !text.empty() ? texts_.number(text) : -1);
+      put(there ? texts_.number(text) : -1);
     };
     put(number);
     put(row.step);
@@ -218,7 +179,7 @@ class PageBuilder {
     for (size_t i = 0; i < metrics.size(); ++i) {
       out += ",{\"name\":";
       append_json_string(out, report_.head().metric_names[metrics[i]]);
-      out += ",\"kind\":\"number\",\"planes\":" + std::to_string(planes[integers_.size() + i]);
+      out += ",\"kind\":\"number\",\"planes\":" + std::to_string(planes[i]);
       if (near_one_[metrics[i]]) out += ",\"near_one\":true";
       out += '}';
     }
@@ -247,7 +208,7 @@ class PageBuilder {
   std::vector<std::vector<uint64_t>> numbers_;  // by metric
   std::vector<bool> is_met_, near_one_;
   std::unordered_map<int64_t, int32_t> page_row_;
-  Texts texts_;
+  PageTexts texts_;
   std::string histograms_, shape_;
   size_t histogram_count_ = 0;
 };

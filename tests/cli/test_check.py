@@ -62,6 +62,25 @@ class RecordedDevice(CheckTest):
         self.assertAlmostEqual(output["metrics"]["max_abs_error"], 0.3650983882673103, places=7)
         self.assertIn("error  NPU.npu_mish.0.forward.output.0", run.out)
 
+    def test_a_page_is_written_and_can_be_made_again(self):
+        run = self.run_check(1, self.mish(0.5), "--lang", "zh")
+        self.assertIn("report  " + self.path("out/report.html"), run.out)
+        with open(self.path("out/report.html"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn('<html lang="zh">', page)
+        self.assertIn("<h2>NPU.npu_mish</h2>", page)
+        self.check(0, "report", self.path("out"), "-o", self.path("again"), "--exact-output", "--lang", "zh")
+        with open(self.path("again/report.html"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), page)
+        self.assertIn("only html is made again", self.check(2, "report", self.path("out"), "--format", "md").err)
+
+    def test_without_html_there_is_no_page(self):
+        run = self.run_check(1, self.mish(0.5), "--format", "json,csv")
+        self.assertFalse(os.path.exists(self.path("out/report.html")))
+        self.assertIn("report  " + self.path("out"), run.out)
+        run = self.check(2, "check", "-api_info", self.path("d"), "--format", "xlsx")
+        self.assertIn("'xlsx' is not a format of this command, expected any of json,csv,html", run.err)
+
     def test_the_tables_are_those_of_the_pre_check(self):
         self.run_check(0, self.mish(0.8650983882673103))
         details, result = self.table("details"), self.table("result")

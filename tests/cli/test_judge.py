@@ -178,6 +178,10 @@ class PrecisionCompareTest(RunTest):
                          ["api_precision_compare_details_", "api_precision_compare_result_"])
         self.assertIn("Torch.only_npu.0", json.dumps(self.read_json("out", "precision_compare_result.json")))
         self.assertIn("error", run.out)
+        self.assertIn("report  " + self.path("out", "report.html"), run.out)
+        self.check(0, "report", self.path("out"), "-o", self.path("again"), "--exact-output")
+        with open(self.path("out", "report.html"), "rb") as first, open(self.path("again", "report.html"), "rb") as again:
+            self.assertEqual(first.read(), again.read())
 
     def test_a_table_against_itself_is_zero(self):
         _, gpu = self.tables()
@@ -186,6 +190,8 @@ class PrecisionCompareTest(RunTest):
 
     def test_missing_files_and_options(self):
         npu, gpu = self.tables()
+        self.assertIn("'md' is not a format of this command",
+                      self.check(2, "precision-compare", "-npu", npu, "-gpu", gpu, "--format", "md").err)
         self.check(2, "precision-compare", "-npu", npu)
         run = self.check(3, "precision-compare", "-npu", npu, "-gpu", self.path("none.csv"))
         self.assertIn("none.csv", run.err)

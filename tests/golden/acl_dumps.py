@@ -149,6 +149,8 @@ def check_locate():
     result, files = locate(["1_origin", "2a_high_precision"])
     expect(result["outcome"] == "asked" and result["ask"]["stage"] == "keep_1", "locate: asks for keep_1")
     expect(files["exceptionlist.cfg"] == "enc.0/norm/LayerNorm\n", "locate: %r" % files.get("exceptionlist.cfg"))
+    expect("<h1>asked</h1>" in files["report.html"], "locate: report.html")
+    expect(any("keep_1" in line for line in result["ask"]["instructions"]), "locate: instructions")
     expect(json.loads(files["acl.json"])["dump"]["dump_list"] == [{"model_name": "tinynet_origin"}], "locate: acl.json")
     # Without high precision's cure the cache, then fusion, then the data are looked at.
     result, files = locate(["1_origin", "3_cache_off"])

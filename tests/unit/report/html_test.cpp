@@ -1,12 +1,12 @@
 #include "report/html.hpp"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "page_blocks.hpp"
 #include "read_file.hpp"
 #include "report/page_columns.hpp"
 #include "report/page_rows.hpp"
@@ -17,6 +17,8 @@ namespace ulpscope {
 namespace {
 
 using Json = nlohmann::json;
+using test::block;
+using test::header;
 using test::TempFolder;
 
 std::string page_of(const StoredResult& result, const HtmlOptions& options = {}) {
@@ -24,43 +26,6 @@ std::string page_of(const StoredResult& result, const HtmlOptions& options = {})
   REQUIRE(write_html(StoredView(result), folder / "report.html", options).ok());
   return test::read_file(folder / "report.html");
 }
-
-std::string from_base64(std::string_view text) {
-  std::string out;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    const auto digit =
-        std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/").find(c);
-    REQUIRE(digit != std::string_view::npos);
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out += static_cast<char>(bits >> count & 255);
-  }
-  return out;
-}
-
-std::string inflated(const std::string& bytes) {
-  std::string out(size_t{1} << 20, '\0');
-  uLongf size = out.size();
-  REQUIRE(::uncompress(reinterpret_cast<Bytef*>(out.data()), &size,
-                       reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) == Z_OK);
-  return out.substr(0, size);
-}
-
-// A block of a page by its name.
-std::string block(const std::string& page, const std::string& name) {
-  const std::string start = "id=\"block-" + name + "\">";
-  const size_t at = page.find(start);
-  REQUIRE(at != std::string::npos);
-  const size_t first = at + start.size();
-  return inflated(from_base64(std::string_view(page).substr(first, page.find('<', first) - first)));
-}
-
-Json header(const std::string& page) { return Json::parse(block(page, "header")); }
 
 // Rows that fail, as many as are asked for, and as many that pass behind them.
 StoredResult many_rows(int64_t failing, int64_t passing) {

@@ -1,4 +1,5 @@
 // What the views share: the model, what is chosen, and who wants to know of a change.
+import {AnyReport} from "./data.ts";
 import {Child, h} from "./dom.ts";
 import {emptyFilter, Filter} from "./filter.ts";
 import {CAUSES, Model, ROUNDING} from "./model.ts";
@@ -44,8 +45,9 @@ export function section(id: string, title: string, ...children: Child[]): HTMLEl
 }
 
 // A metric of a row for people; empty where there is none.
-export function metricText(model: Model, name: string, row: number): string {
-  const column = model.report.metric(name);
+export const metricText = (model: Model, name: string, row: number) => metricOf(model.report, name, row);
+export function metricOf(report: AnyReport, name: string, row: number): string {
+  const column = report.metric(name);
   if (column === null || !column.has(row)) return "";
   return column.nearOne ? nearOne(column.values[row]!) : number(column.value(row));
 }

@@ -45,9 +45,18 @@ export interface ColumnInfo {
   planes?: number;
   near_one?: boolean
 }
-export interface Head {
+// What the header of every kind of report has.
+export interface AnyHead {
   schema: string;
   version: string;
+  page: {
+    rows: number,
+    texts: string[],
+    histograms: [number, number, number, number[]][],
+    columns: ColumnInfo[],
+  };
+}
+export interface Head extends AnyHead {
   command: string[];
   target: Side;
   golden: Side;
@@ -58,16 +67,96 @@ export interface Head {
       {verdict: string, culprits: Culprit[], suspects: Culprit[], propagated: number, notes: string[]};
   notices: string[];
   diagnostics: Diagnostic[];
-  page: {
+  page: AnyHead["page"]&{
     all_rows: number,
-    rows: number,
     sentences: string[],
     culprits: Told,
     suspects: Told,
-    texts: string[],
-    histograms: [number, number, number, number[]][],
-    columns: ColumnInfo[],
   };
+}
+
+// Of check and precision-compare (core/report/api_page.cpp).
+export interface ApiGroup {
+  api: string;
+  calls: number;
+  error: number;
+  warning: number;
+  call: string;
+  direction: string;
+  output: string;
+  judgement: string;
+  dtype: string;
+  shape: string;
+  message: string;
+  metric: string;
+  value?: number|string;
+  reference?: number|string;
+  ratio?: number|string;
+  next: string;
+}
+export interface ApiHead extends AnyHead {
+  command: string[];
+  notices: string[];
+  dump: string;
+  device: string;
+  reference: string;
+  policy: string;
+  seed: number;
+  summary: Record<string, number>;
+  page: AnyHead["page"]&{
+    all_calls: number,
+    calls: number,
+    all_groups: number,
+    groups: ApiGroup[],
+    judgements: [string, number, number, number, number][],
+    reasons: [string, number][],
+  };
+}
+
+// Of locate (core/report/locate_page.cpp).
+export interface LocateStep {
+  step: string;
+  stage: string;
+  next: string;
+  met_by: string;
+  mine: string;
+  reference: string;
+  round: number;
+  final_cosine?: number|string;
+  met: boolean|null;
+  keep_list: string[];
+  notes: string[];
+  first?: {
+    op: string,
+    op_type: string,
+    inputs: string,
+    output: number,
+    cosine?: number|string, original_ops: string[]
+  };
+  inputs:
+      {name: string, problem: string, equal: boolean, cosine?: number|string, max_abs_err?: number|string}[];
+  differing: number;
+}
+export interface LocateHead extends AnyHead {
+  outcome: string;
+  stage_file: string;
+  golden: string;
+  keep_list: string[];
+  op_limit?: number;
+  accuracy_limit?: number;
+  stages: {name: string, dump: string, fusion: string, keep: string[]}[];
+  steps: LocateStep[];
+  ask?: {
+    stage: string,
+    question: string,
+    folder: string,
+    options: string[],
+    removed_options: string[],
+    files: string[],
+    keep: string[],
+    instructions: string[]
+  };
+  page: AnyHead["page"]&{all_rows: number, next: string[]};
 }
 
 // Numbers of one metric. A value is NaN where the metric is NaN and where there is none: has tells them
@@ -108,8 +197,8 @@ export function numbersOf(bytes: Uint8Array, count: number, planes: number, near
   return new NumberColumn(values, absent, nearOne);
 }
 
-export class Report {
-  readonly head: Head;
+export class Report<H extends AnyHead = Head> {
+  readonly head: H;
   readonly count: number;
   readonly texts: string[];
   readonly metricNames: string[];
@@ -119,7 +208,7 @@ export class Report {
 
   // block: the base64 text of a block by its name, "header" or the number of a column.
   constructor(private readonly block: (name: string) => string) {
-    this.head = JSON.parse(new TextDecoder().decode(unpack(block("header")))) as Head;
+    this.head = JSON.parse(new TextDecoder().decode(unpack(block("header")))) as H;
     this.count = this.head.page.rows;
     this.texts = this.head.page.texts;
     this.metricNames = this.head.page.columns.filter((c) => c.kind === "number").map((c) => c.name);
@@ -156,3 +245,5 @@ export class Report {
     return {bytes: unpack(this.block(String(place))), info: this.head.page.columns[place]!};
   }
 }
+
+export type AnyReport = Report<AnyHead>;

@@ -1,5 +1,5 @@
 // Which rows the table shows and in what order, and what other limits would change. Pure.
-import {NumberColumn, Report} from "./data.ts";
+import {AnyReport, NumberColumn} from "./data.ts";
 import {FAIL, Model, PASS, SKIP} from "./model.ts";
 
 export interface Filter {
@@ -48,7 +48,7 @@ export interface Sort {
   down: boolean
 }
 
-function byNumber(rows: Int32Array, key: (row: number) => number, down: boolean): Int32Array {
+export function byNumber(rows: Int32Array, key: (row: number) => number, down: boolean): Int32Array {
   const keys = new Float64Array(rows.length), order = new Int32Array(rows.length);
   for (let i = 0; i < rows.length; ++i) {
     keys[i] = key(rows[i]!);
@@ -74,18 +74,25 @@ export function sortRows(model: Model, rows: Int32Array, sort: Sort|null): Int32
   const column = report.integer(sort.column);
   if (["row", "step", "rank", "token", "verdict", "judged", "cause"].includes(sort.column))
     return byNumber(rows, (row) => column[row]!, sort.down);
-  // Texts are ranked once each, in the order that people count in.
-  const collator = new Intl.Collator(undefined, {numeric: true});
-  const ranks = new Float64Array(report.texts.length);
-  const used = [...new Set(column)].filter((n) => n >= 0);
-  used.sort((a, b) => collator.compare(report.texts[a]!.slice(0, 500), report.texts[b]!.slice(0, 500)));
-  used.forEach((text, place) => {
-    ranks[text] = place;
-  });
-  return byNumber(rows, (row) => column[row]! < 0 ? NaN : ranks[column[row]!]!, sort.down);
+  return byText(report.texts, rows, (row) => column[row]!, sort.down);
 }
 
-function numberKey(column: NumberColumn, row: number): number {
+// By texts, which key names by their number; they are ranked once each, in the order that people count in.
+export function byText(
+    texts: string[], rows: Int32Array, key: (row: number) => number, down: boolean): Int32Array {
+  const collator = new Intl.Collator(undefined, {numeric: true});
+  const ranks = new Float64Array(texts.length), used = new Set<number>();
+  for (const row of rows)
+    if (key(row) >= 0) used.add(key(row));
+  [...used]
+      .sort((a, b) => collator.compare(texts[a]!.slice(0, 500), texts[b]!.slice(0, 500)))
+      .forEach((text, place) => {
+        ranks[text] = place;
+      });
+  return byNumber(rows, (row) => key(row) < 0 ? NaN : ranks[key(row)]!, down);
+}
+
+export function numberKey(column: NumberColumn, row: number): number {
   if (!column.has(row)) return NaN;
   const value = column.value(row);
   return Number.isNaN(value) ? Infinity : value;
@@ -99,7 +106,7 @@ export interface Limit {
 }
 
 // What the page offers, where the run has the metric. least: a smaller value fails, as for cosine.
-export function offeredLimits(report: Report): Limit[] {
+export function offeredLimits(report: AnyReport): Limit[] {
   const offered: Limit[] = [
     {metric: "rel_l2", least: false, value: 1e-3, on: true},
     {metric: "max_abs_err", least: false, value: 1e-3, on: false},
@@ -110,12 +117,23 @@ export function offeredLimits(report: Report): Limit[] {
     {metric: "nonfinite_mismatch", least: false, value: 0, on: true},
     {metric: "max_rel", least: false, value: 1e-2, on: false},
     {metric: "l2norm_rel", least: false, value: 1e-2, on: true},
+    // Of a check, and of two devices.
+    {metric: "max_abs_error", least: false, value: 1e-3, on: true},
+    {metric: "max_relative_error", least: false, value: 1e-2, on: false},
+    {metric: "mean_relative_error", least: false, value: 1e-3, on: false},
+    {metric: "small_value_error_rate", least: false, value: 0, on: false},
+    {metric: "ratio_within_0.001", least: true, value: 0.999, on: false},
+    {metric: "ulp_over_threshold_rate", least: false, value: 0.05, on: false},
+    {metric: "binary_error_rate", least: false, value: 0, on: true},
+    {metric: "ratio.rmse", least: false, value: 2, on: true},
+    {metric: "ratio.max_relative_error", least: false, value: 10, on: true},
+    {metric: "ratio.mean_relative_error", least: false, value: 2, on: true},
   ];
   return offered.filter((limit) => report.metric(limit.metric) !== null);
 }
 
 // The verdict of a row under limits; -1 where none of them applies to it. A NaN breaks every limit.
-export function verdictUnder(report: Report, limits: Limit[], row: number): number {
+export function verdictUnder(report: AnyReport, limits: Limit[], row: number): number {
   let known = false;
   for (const limit of limits) {
     const column = limit.on ? report.metric(limit.metric) : null;
@@ -127,10 +145,10 @@ export function verdictUnder(report: Report, limits: Limit[], row: number): numb
   return known ? PASS : -1;
 }
 
-// Rows whose verdict other limits would change: to fail, and to pass.
-export function changedRows(
-    report: Report, limits: Limit[]): {toFail: Set<number>, toPass: Set<number>, judged: number} {
-  const judged = report.integer("judged"), toFail = new Set<number>(), toPass = new Set<number>();
+// Rows whose verdict other limits would change: to fail, and to pass. column: that of their own verdict.
+export function changedRows(report: AnyReport, limits: Limit[], column = "judged"):
+    {toFail: Set<number>, toPass: Set<number>, judged: number} {
+  const judged = report.integer(column), toFail = new Set<number>(), toPass = new Set<number>();
   let count = 0;
   for (let row = 0; row < report.count; ++row) {
     if (judged[row] === SKIP) continue;

@@ -15,7 +15,7 @@ const TONES: Record<string, string> = {
 };
 const MOST_LISTED = 200;
 
-function copyable(text: string): HTMLElement {
+export function copyable(text: string): HTMLElement {
   const button = h("button", {type: "button", class: "small"}, t("copy"));
   button.addEventListener("click", () => {
     void navigator.clipboard?.writeText(text).then(() => {

@@ -1,5 +1,6 @@
 // Live thresholds: which rows other limits would judge otherwise. Changes nothing of the report.
-import {App, section} from "./app.ts";
+import {section} from "./app.ts";
+import {AnyReport} from "./data.ts";
 import {clear, h} from "./dom.ts";
 import {changedRows, Limit, offeredLimits} from "./filter.ts";
 import {count, number, t} from "./text.ts";
@@ -49,31 +50,15 @@ function control(limit: Limit, changed: () => void): HTMLElement {
       exact);
 }
 
-export function limitsView(app: App): HTMLElement {
-  const limits = offeredLimits(app.model.report), result = h("div", {class: "tiles", "aria-live": "polite"});
-  const tile =
-      (name: string, rows: Set<number>, tone: string) =>
-          h("button",
-            {
-              type: "button",
-              class: "tile " + tone,
-              click:
-                  () =>
-                      app.setFilter(
-                          {
-                            only: (row) => rows.has(row),
-                            onlyText: t(name),
-                            search: "",
-                            cause: null,
-                            step: null,
-                            rank: null,
-                            verdicts: new Set([0, 1, 2, 3])
-                          },
-                          true)
-            },
-            h("strong", {}, count(rows.size)), h("span", {}, t(name)));
+// column: where rows have their own verdict; choose: shows rows, under the name of what they are.
+export function limitsView(
+    report: AnyReport, column: string, choose: (rows: Set<number>, name: string) => void): HTMLElement {
+  const limits = offeredLimits(report), result = h("div", {class: "tiles", "aria-live": "polite"});
+  const tile = (name: string, rows: Set<number>, tone: string) =>
+      h("button", {type: "button", class: "tile " + tone, click: () => choose(rows, t(name))},
+        h("strong", {}, count(rows.size)), h("span", {}, t(name)));
   const update = () => {
-    const changed = changedRows(app.model.report, limits);
+    const changed = changedRows(report, limits, column);
     clear(result);
     result.append(
         tile("toFail", changed.toFail, "fail"), tile("toPass", changed.toPass, "pass"),

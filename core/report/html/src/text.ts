@@ -18,6 +18,7 @@ const WORDS: Record<string, [string, string]> = {
   rounding: ["Rounding only", "仅舍入差异"],
   byRounding: ["rounding", "舍入"],
   opsCount: ["ops", "个算子"],
+  opFails: ["op fails", "个算子失败"],
   opsFail: ["ops fail", "个算子失败"],
   structure_only: ["Structure differs", "仅结构不同"],
   inconclusive: ["Inconclusive", "无法定论"],
@@ -141,6 +142,173 @@ const WORDS: Record<string, [string, string]> = {
   hint: ["click a cell to filter the rows", "点击单元格筛选明细"],
   percentiles: ["percentiles", "分位数"],
   open: ["Open", "打开"],
+
+  // locate
+  path_: ["Path", "定位路径"],
+  steps: ["Steps", "步骤"],
+  operators: ["Operators that differ", "有差异的算子"],
+  operatorsHelp: [
+    "Good inputs and a bad output: the error arises there. Bad inputs: it came with them.",
+    "输入正常而输出异常：误差在此产生。输入异常：误差由上游传入。"
+  ],
+  inputs: ["inputs", "输入"],
+  input: ["input", "输入"],
+  inputs_good: ["inputs good: arises here", "输入正常：误差在此产生"],
+  inputs_bad: ["inputs bad: inherited", "输入异常：误差由上游传入"],
+  inputs_unknown: ["inputs not compared", "输入未比对"],
+  step_index: ["step", "步骤"],
+  order: ["no.", "序号"],
+  op_type: ["type", "类型"],
+  original: ["original operators", "原图算子"],
+  originals: ["fused from", "融合自"],
+  compared: ["compared", "比对"],
+  round: ["round {0}", "第 {0} 轮"],
+  stage: ["stage", "阶段"],
+  stageFile: ["stage file", "阶段文件"],
+  fusionFile: ["fusion json", "融合 json"],
+  opLimit: ["operator limit (cosine)", "算子阈值（余弦）"],
+  accuracyLimit: ["accuracy limit (cosine)", "精度阈值（余弦）"],
+  keepList: ["kept in high precision:", "保持高精度："],
+  keptOps: ["kept in high precision", "保持高精度"],
+  inKeepList: ["in the keep list", "在保持列表中"],
+  finalCosine: ["final cosine", "最终余弦"],
+  firstBelow: ["first operator of {0} with a cosine below {2}: {1}", "{0} 中第一个余弦低于 {2} 的算子：{1}"],
+  firstDiffers: ["first:", "首个："],
+  laterDiffer: ["{0} later operators differ", "之后另有 {0} 个算子有差异"],
+  noneDiffers: ["no operator differs", "没有算子有差异"],
+  showDiffering: ["Show operators that differ ({0})", "显示有差异的算子（{0}）"],
+  met: ["accuracy met", "精度达标"],
+  notMet: ["accuracy not met", "精度不达标"],
+  byUser: ["said by you", "用户给出"],
+  byGolden: ["computed", "计算得出"],
+  cures: ["cures: at fault", "恢复正常：问题所在"],
+  curesNot: ["does not cure", "未恢复"],
+  dataRight: ["agrees", "一致"],
+  dataWrong: ["differs: at fault", "不一致：问题所在"],
+  listed: ["operators listed", "已列出算子"],
+  equal: ["equal", "相等"],
+  differs: ["differs", "不同"],
+  place_spare: ["not needed", "不需要"],
+  place_open: ["not reached", "尚未到达"],
+  place_asked: ["needed next", "下一步需要"],
+  place1: ["origin", "原始模型"],
+  place2: ["high precision", "高精度"],
+  place3: ["data cache off", "关闭数据缓存"],
+  place4: ["fusion off", "关闭融合"],
+  place5: ["data and configuration", "数据与配置"],
+  place6: ["golden", "标杆"],
+  goesTo: ["goes to", "下一步"],
+  to_end: ["the end", "结束"],
+  to_2a: ["S2a high precision", "S2a 高精度"],
+  to_2b: ["S2b compare with high precision", "S2b 与高精度比对"],
+  to_2d: ["S2d keep one operator more", "S2d 多保持一个算子"],
+  to_3: ["S3 data cache off", "S3 关闭数据缓存"],
+  to_3b: ["S3b compare with cache off", "S3b 与关闭缓存比对"],
+  to_4: ["S4 fusion off", "S4 关闭融合"],
+  to_4b: ["S4b compare with fusion off", "S4b 与关闭融合比对"],
+  to_5: ["S5 data and configuration", "S5 数据与配置"],
+  to_6: ["S6 golden", "S6 标杆"],
+  to_contact_support: ["support", "联系技术支持"],
+  end_met: ["Accurate: nothing to locate", "精度达标：无需定位"],
+  end_cured_by_high_precision: ["Precision is at fault: high precision cures", "精度问题：高精度可恢复"],
+  end_cured_by_keep: [
+    "Operators at fault: {0} · cured by keeping them in high precision",
+    "问题算子：{0} 个 · 保持高精度即可恢复"
+  ],
+  end_nothing_found: ["No operator found", "未找到算子"],
+  end_no_progress: ["Keeping operators does not help", "保持算子高精度无效"],
+  end_cache: ["The data cache is at fault", "数据缓存有问题"],
+  end_fusion: ["Operator fusion is at fault", "算子融合有问题"],
+  end_data: ["Data or configuration is at fault", "数据或配置有问题"],
+  end_golden_compared: ["Operators differ from golden", "算子与标杆不一致"],
+  end_asked: ["The next build is needed", "需要下一个构建"],
+  do_met: ["Nothing.", "无。"],
+  do_cured_by_high_precision: ["Build with high precision and keep it.", "使用高精度构建。"],
+  do_cured_by_keep: [
+    "Build with the keep list above: --keep_dtype=exceptionlist.cfg, one operator a line.",
+    "按上面的保持列表构建：--keep_dtype=exceptionlist.cfg，每行一个算子。"
+  ],
+  do_nothing_found: [
+    "No operator is below the limit and the result is still wrong: try a higher op_limit, or the stage cache_off.",
+    "没有算子低于阈值而结果仍不正确：提高 op_limit，或尝试 cache_off 阶段。"
+  ],
+  do_no_progress: [
+    "Keeping had no effect: the notes of the steps say whether the operator really ran in float32, and what is stronger.",
+    "保持无效：步骤中的说明指出算子是否真正以 float32 运行，以及更强的手段。"
+  ],
+  do_cache: [
+    "Send the operators and the logs to support; keep the cache on after the fix.",
+    "将算子列表和日志发给技术支持；修复后保持缓存开启。"
+  ],
+  do_fusion: [
+    "Send the operators and the logs to support; keep fusion on after the fix.",
+    "将算子列表和日志发给技术支持；修复后保持融合开启。"
+  ],
+  do_data: [
+    "Correct input, AIPP or post-processing and run again: stage data_checked.",
+    "修正输入、AIPP 或后处理后重新运行：data_checked 阶段。"
+  ],
+  do_golden_compared: [
+    "Send the operators, the logs and graph dumps (DUMP_GE_GRAPH, DUMP_GRAPH_LEVEL) to support.",
+    "将算子列表、日志和图 dump（DUMP_GE_GRAPH、DUMP_GRAPH_LEVEL）发给技术支持。"
+  ],
+
+  // check and precision-compare
+  checkTitle: ["API check", "API 精度预检"],
+  precisionTitle: ["Two devices compared", "API 精度比对"],
+  calls: ["Calls", "API 调用"],
+  callsCount: ["calls", "个调用"],
+  api: ["API", "API"],
+  forward: ["forward", "前向"],
+  backward: ["backward", "反向"],
+  output: ["output", "输出"],
+  outputs: ["outputs", "输出数"],
+  device_dtype: ["device dtype", "设备类型"],
+  inError: ["error", "错误"],
+  notPassing: ["not passing", "未通过"],
+  judgements: ["Judgements", "判定算法"],
+  judgementsHelp: ["Outputs by the algorithm that measured them", "按测量算法统计的输出个数"],
+  skipReasons: ["Why calls were skipped", "跳过原因"],
+  noReason: ["other reasons", "其他原因"],
+  callsInError: ["{0} of {1} calls in error", "{1} 个调用中 {0} 个错误"],
+  callsWarn: ["{0} of {1} calls with a warning", "{1} 个调用中 {0} 个警告"],
+  allPass: ["No error in {0} calls that were judged", "{0} 个已判定的调用没有错误"],
+  nothingChecked: ["No call could be judged", "没有可判定的调用"],
+  alsoWarn: ["{0} with a warning", "{0} 个警告"],
+  sampleCall: ["shown best by", "典型调用"],
+  worstNumber: ["worst number:", "最差指标："],
+  against: ["against", "对"],
+  ratio: ["ratio", "比值"],
+  showCalls: ["Show its calls", "显示其调用"],
+  otherApis: ["Other APIs with errors or warnings", "其他有错误或警告的 API"],
+  couldNotCheck: [
+    "{0} could not be checked: data that should be there is missing or unreadable",
+    "{0} 个无法检查：应有的数据缺失或不可读"
+  ],
+  partlyCalls: [
+    "This page holds {0} of {1} calls: those in error first, then warnings and an even sample of the others. " +
+        "Counts are of the whole run; all calls are in the tables beside it.",
+    "本页只含 {1} 个调用中的 {0} 个：先是错误，再是警告和其余的均匀抽样。计数为整个运行的计数；全部调用见同目录的表格。"
+  ],
+  dump: ["dump", "数据"],
+  device: ["device", "设备"],
+  deviceTable: ["device table", "设备结果表"],
+  referenceTable: ["reference table", "参考结果表"],
+  seed: ["seed", "随机种子"],
+  metric: ["metric", "指标"],
+  noNumbers: ["no number was measured", "没有测量数值"],
+  limitsOf: ["What the numbers are held against", "判定标准"],
+  limitsCheck: [
+    "Pass: cosine above 0.99, and the largest error below 0.001 or nearly all relative errors below 1e-3 " +
+        "(16-bit types) or 1e-4 (float32). Warning: below 1e-2 or 1e-3 only. Integers and bools must be equal.",
+    "通过：余弦大于 0.99，且最大绝对误差小于 0.001，或几乎所有相对误差小于 1e-3（16 位类型）或 1e-4（float32）。" +
+        "警告：仅小于 1e-2 或 1e-3。整数和布尔必须相等。"
+  ],
+  limitsPair: [
+    "Each number has the verdict of the algorithm above, with the limits of the policy of this run " +
+        "(ulpscope policy explain API); the message names the limit that was passed over.",
+    "每个数值按上述算法和本次运行策略的阈值判定（ulpscope policy explain API）；说明中给出被超过的阈值。"
+  ],
 };
 
 let language: Language = "en";

@@ -124,6 +124,8 @@ export function treeView(app: App): HTMLElement {
   draw("");
   const failed = app.model.ops.filter((op) => op.verdict === FAIL).length;
   return section(
-      "tree", t("tree"), h("p", {class: "legend"}, search, h("span", {}, count(failed) + " " + t("opsFail"))),
+      "tree", t("tree"),
+      h("p", {class: "legend"}, search,
+        h("span", {}, count(failed) + " " + t(failed === 1 ? "opFails" : "opsFail"))),
       h("div", {class: "treebox", tabindex: "0"}, list));
 }

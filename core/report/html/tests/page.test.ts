@@ -3,18 +3,21 @@ import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import test from "node:test";
 
-import {integersOf, numbersOf, Report} from "../src/data.ts";
+import {ApiModel, emptyApiFilter, filterCalls, sortCalls} from "../src/api_model.ts";
+import {AnyHead, ApiHead, Head, integersOf, LocateHead, numbersOf, Report} from "../src/data.ts";
 import {visible} from "../src/dom.ts";
 import {changedRows, emptyFilter, filterRows, Limit, sortRows, verdictUnder} from "../src/filter.ts";
 import {flowAround} from "../src/graph.ts";
 import {heat} from "../src/heatmap.ts";
+import {culprits, path, placeOfStage} from "../src/locate_model.ts";
+import {emptyOperatorFilter, filterOperators, sortOperators} from "../src/locate_table.ts";
 import {CULPRIT, kindOf, layerOf, Model, Op, treePath} from "../src/model.ts";
 import {nearOne, number, sentence, setLanguage, t} from "../src/text.ts";
 
 // A report that the program wrote: two ops, of which the second reads the first.
-function reportOf(path: string): Report {
+function reportOf<H extends AnyHead = Head>(path: string): Report<H> {
   const html = readFileSync(path, "utf8");
-  return new Report((name) => new RegExp(`id="block-${name}">([^<]*)<`).exec(html)![1]!);
+  return new Report<H>((name) => new RegExp(`id="block-${name}">([^<]*)<`).exec(html)![1]!);
 }
 const folder = process.env["ULPSCOPE_PAGE_SAMPLES"]!;
 const flowing = () => new Model(reportOf(folder + "/flow.html"));
@@ -144,4 +147,74 @@ test("two languages", () => {
       "输入逐位相同；输出 50 个元素中 100 % 不同");
   setLanguage("en");
   assert.equal(t("truncated", "5"), "5 more are not shown");
+});
+
+const checked = (name = "check") => new ApiModel(reportOf<ApiHead>(folder + "/" + name + ".html"));
+
+test("a check: calls with their rows; the worst output speaks for its call", () => {
+  const model = checked();
+  assert.deepEqual(
+      model.calls.map((call) => [call.first, call.end, call.verdict, call.speaker]),
+      [[0, 2, 1, 0], [2, 4, 3, 2], [4, 5, 2, 4], [5, 6, 1, 5], [6, 7, 0, 6]]);
+  assert.equal(model.message(model.calls[1]!), "cosine is too low");
+  assert.equal(model.message(model.calls[4]!), "random");
+});
+
+test("a check: filters by verdict, direction, judgement, words of any output", () => {
+  const model = checked(),
+        calls = (change: object) => [...filterCalls(model, {...emptyApiFilter(), ...change})];
+  assert.deepEqual(calls({verdicts: new Set([3, 2])}), [1, 2]);
+  assert.deepEqual(calls({direction: "backward"}), [1]);
+  assert.deepEqual(calls({direction: "forward"}), [1, 2]);
+  assert.deepEqual(calls({judgement: "ulp"}), [0, 1]);
+  assert.deepEqual(calls({search: "matmul backward"}), [0, 1]);
+  assert.deepEqual(calls({search: "random"}), [4]);
+});
+
+test("a check: sorting by a metric puts calls without it last, both ways", () => {
+  const model = checked(), all = filterCalls(model, emptyApiFilter());
+  assert.deepEqual([...sortCalls(model, all, {column: "max_abs_error", down: true})], [1, 2, 0, 3, 4]);
+  assert.deepEqual([...sortCalls(model, all, {column: "max_abs_error", down: false})], [0, 2, 1, 3, 4]);
+  assert.deepEqual([...sortCalls(model, all, {column: "api", down: false})], [3, 0, 1, 4, 2]);
+  assert.deepEqual([...sortCalls(model, all, {column: "backward", down: true})], [1, 0, 2, 3, 4]);
+});
+
+test("a check: limits judge outputs by their own verdicts", () => {
+  const {report} = checked();
+  const changed = changedRows(report, [{metric: "cosine", least: true, value: 0.9995, on: true}], "verdict");
+  assert.deepEqual([[...changed.toFail], [...changed.toPass], changed.judged], [[4], [], 5]);
+});
+
+test("two devices: a number has two sides, a ratio and a verdict", () => {
+  const model = checked("precision");
+  assert.ok(model.isPair);
+  assert.deepEqual(model.plainMetrics(), ["rmse", "max_relative_error"]);
+  assert.equal(model.report.metric("ratio.max_relative_error")!.value(0), 1000);
+  assert.equal(model.numberStatus("max_relative_error", 0), 3);
+  assert.equal(model.numberStatus("max_relative_error", 1), -1);
+  assert.equal(model.numberStatus("cosine", 0), -1);
+});
+
+const located = () => reportOf<LocateHead>(folder + "/locate.html");
+
+test("locate: the path says where the flow stands", () => {
+  const {head} = located();
+  assert.deepEqual(path(head).map((p) => p.state), ["wrong", "asked", "open", "open", "open", "open"]);
+  const ended = {...head, ask: undefined, outcome: "cured_by_keep"};
+  assert.deepEqual(path(ended).map((p) => p.state), ["wrong", "fault", "spare", "spare", "spare", "spare"]);
+  assert.deepEqual(culprits(head).map((c) => c.op), ["enc/LayerNorm"]);
+  assert.deepEqual(
+      ["origin", "keep_12", "cache_off", "fusion_off", "data_check", "golden", "x"].map(placeOfStage),
+      [1, 2, 3, 4, 5, 6, 0]);
+});
+
+test("locate: operators are filtered by words and inputs, and sorted by cosine", () => {
+  const report = located(),
+        rows = (change: object) => [...filterOperators(report, {...emptyOperatorFilter(), ...change})];
+  assert.deepEqual(rows({}), [0, 1, 2]);
+  assert.deepEqual(rows({inputs: "bad"}), [1]);
+  assert.deepEqual(rows({search: "enc/k"}), [1]);
+  assert.deepEqual(rows({step: 0}), []);
+  const all = filterOperators(report, emptyOperatorFilter());
+  assert.deepEqual([...sortOperators(report, all, {column: "cosine", down: false})], [1, 0, 2]);
 });

@@ -3,10 +3,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 #include "report/html.hpp"
 #include "report/json.hpp"
+#include "report/result_page.hpp"
 #include "sample_report.hpp"
+#include "sample_results.hpp"
 
 namespace {
 
@@ -55,6 +58,28 @@ StoredResult odd_result() {
   return result;
 }
 
+// The pages of the results of other commands; hostile: names that are HTML, numbers that are NaN.
+bool write_results(const std::string& folder, int64_t calls) {
+  const std::string script = "<script>alert(1)</script>", nan = "\"max_abs_error\":\"NaN\"";
+  const std::string check = test::check_result(), locate = test::locate_result();
+  std::vector<std::pair<std::string, std::string>> results = {
+      {"check", check},
+      {"precision", test::precision_result()},
+      {"locate", locate},
+      {"locate_empty", R"({"schema":"ulpscope.locate/1","outcome":"met"})"},
+      {"check_empty", test::large_check(0)},
+      {"check_one", test::large_check(1)},
+      {"check_hostile", test::with(test::with(check, "Torch.matmul", script), "\"max_abs_error\":3", nan)},
+      {"locate_hostile", test::with(locate, "enc/LayerNorm", script)}};
+  if (calls > 0) results.emplace_back("check_large", test::large_check(calls));
+  for (const auto& [name, json] : results) {
+    const std::string path = std::string(folder).append("/").append(name);
+    std::ofstream(path + ".json", std::ios::binary) << json;
+    if (!write_result_page(path + ".json", path + ".html", {}, nullptr).ok()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -64,7 +89,8 @@ int main(int argc, char** argv) {
     return write_html(StoredView(result), folder + "/" + name).ok();
   };
   bool written = write("flow.html", test::flow_result()) && write("hostile.html", test::hostile_result()) &&
-                 write("empty.html", test::empty_result()) && write("odd.html", odd_result());
+                 write("empty.html", test::empty_result()) && write("odd.html", odd_result()) &&
+                 write_results(folder, argc > 2 ? std::atoll(argv[2]) : 0);
   if (argc > 2) written = written && write("large.html", large_result(std::atoll(argv[2])));
   if (!written) std::fprintf(stderr, "%s: a page cannot be written\n", argv[1]);
   return written ? 0 : 1;
