@@ -120,6 +120,7 @@ Result<DumpIndex> Context::open_dump(const std::string& path, bool keep_storage)
   if (keep_storage) {
     nlohmann::json json = nlohmann::json::parse(wanted.json);
     json["layout"] = "raw";
+    json["raw"] = true;  // what sources of offline models call it
     wanted.json = dumped(json);
   }
   ULPSCOPE_ASSIGN(SourceHandle source, open_source(path, options_.text_or("mode", "auto"), wanted.json));

@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/progress.hpp"
+#include "formats/acl_types.hpp"
 #include "report/json_text.hpp"
 #include "report/output_file.hpp"
 #include "tensors/convert.hpp"
@@ -62,6 +63,10 @@ void append_result(std::string& out, const Outcome& outcome, const TensorRow& te
     append_string_member(out, "file", outcome.path);
     append_string_member(out, "written_dtype", name(done.to));
     out += ", \"bytes\": " + std::to_string(done.size_bytes);
+    if (!done.stored.empty()) {
+      out += ", \"stored_shape\": ";
+      append_json_shape(out, done.stored);
+    }
     if (!done.note.empty()) append_string_member(out, "note", done.note);
   }
 }
@@ -111,6 +116,56 @@ Status write_manifest(Context& context, const DumpIndex& index, const std::vecto
   return file.commit();
 }
 
+constexpr int64_t kMostInBlock = int64_t{1} << 20;
+
+std::vector<OptionSpec> storage_options() {
+  return {{"storage_format",
+           {},
+           OptionKind::value,
+           "FORMAT",
+           "store the elements in a format of the accelerator, such as NC1HWC0, FRACTAL_NZ or FRACTAL_Z"},
+          {"layout",
+           {},
+           OptionKind::value,
+           "LAYOUT",
+           "of the original tensors: NCHW (default; NCDHW), NHWC, ..."},
+          {"c0", {}, OptionKind::value, "N", "channels of a block; default 16, 32 for elements of one byte"},
+          {"n0", {}, OptionKind::value, "N", "filters or rows of a block; default 16"}};
+}
+
+// The number of a format that an option names. usage: no such format.
+Result<int32_t> format_option(const std::string& option, const std::string& text) {
+  const auto number = acl_format_number(text);
+  if (!number)
+    return Error{Code::usage, "option --" + option + ": '" + printable(text) +
+                                  "' is no format, expected a name such as NC1HWC0, FRACTAL_NZ or NHWC"};
+  return *number;
+}
+
+// Nothing without --storage-format. usage: a name or number that cannot be, or an option that needs it.
+Result<std::optional<StorageTarget>> storage_target(const ParsedOptions& options) {
+  const auto format = options.text("storage_format");
+  if (!format) {
+    for (const char* name : {"layout", "c0", "n0"})
+      if (options.has(name))
+        return Error{Code::usage, "option --" + std::string(name) + ": only with --storage-format"};
+    return std::optional<StorageTarget>();
+  }
+  if (options.has("raw"))
+    return Error{Code::usage, "option --storage-format: not with --raw, which keeps the stored elements"};
+  StorageTarget target;
+  ULPSCOPE_ASSIGN(target.format, format_option("storage-format", *format));
+  if (const auto layout = options.text("layout")) {
+    ULPSCOPE_ASSIGN(target.layout, format_option("layout", *layout));
+    if (layout_letters(target.layout).empty())
+      return Error{Code::usage, "option --layout: '" + printable(*layout) +
+                                    "' is no plain layout, expected one such as NCHW, NHWC, HWCN or NCDHW"};
+  }
+  ULPSCOPE_ASSIGN(target.c0, options.integer("c0", 0, 1, kMostInBlock));
+  ULPSCOPE_ASSIGN(target.n0, options.integer("n0", 16, 1, kMostInBlock));
+  return std::optional<StorageTarget>(target);
+}
+
 class ConvertCommand : public Command {
  public:
   CommandInfo info() const override {
@@ -141,6 +196,7 @@ class ConvertCommand : public Command {
          OptionKind::flag,
          "",
          "keep the storage format of the accelerator instead of the original layout"}};
+    for (OptionSpec& option : storage_options()) options.push_back(std::move(option));
     for (OptionSpec& option : dump_options()) options.push_back(std::move(option));
     return options;
   }
@@ -149,6 +205,8 @@ class ConvertCommand : public Command {
     const ParsedOptions& options = context.options();
     ULPSCOPE_ASSIGN(const std::string path, options.required(0, "DUMP"));
     ULPSCOPE_ASSIGN(const std::string format, options.choice("to", {"npy", "pt", "safetensors"}));
+    ConvertTarget target{kind_of(format), {}};
+    ULPSCOPE_ASSIGN(target.storage, storage_target(options));
     ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path, options.has("raw")));
     context.log_diagnostics(kMostDiagnostics);
     std::vector<ItemId> items;
@@ -162,14 +220,14 @@ class ConvertCommand : public Command {
                                       : count_text(static_cast<int64_t>(items.size())) + " tensors")};
     ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("convert"));
     std::vector<Outcome> outcomes(items.size());
-    ULPSCOPE_TRY(convert_all(context, index, items, plan, kind_of(format), folder, outcomes));
+    ULPSCOPE_TRY(convert_all(context, index, items, plan, target, folder, outcomes));
     ULPSCOPE_TRY(write_manifest(context, index, items, outcomes, format, folder));
     return report(context, index, items, outcomes, folder);
   }
 
  private:
   static Status convert_all(Context& context, const DumpIndex& index, const std::vector<ItemId>& items,
-                            const std::vector<ConvertItem>& plan, TensorFileKind kind,
+                            const std::vector<ConvertItem>& plan, const ConvertTarget& target,
                             const std::string& folder, std::vector<Outcome>& outcomes) {
     std::vector<size_t> rows;  // of items, for each member of the plan: both are sorted
     uint64_t total_bytes = 0;
@@ -188,7 +246,7 @@ class ConvertCommand : public Command {
       if (context.cancel().requested()) return;
       const TensorId tensor = index.items()[each.item].tensor;
       outcomes[rows[static_cast<size_t>(i)]].result =
-          convert_tensor(index, tensor, kind, folder, each.path, context.cancel());
+          convert_tensor(index, tensor, target, folder, each.path, context.cancel());
       progress.add(1, static_cast<uint64_t>(std::max<int64_t>(0, byte_count(index, tensor))));
     });
     return {};

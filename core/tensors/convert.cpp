@@ -1,12 +1,14 @@
 #include "tensors/convert.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <ulpscope/elementwise.hpp>
 
 #include "base/text.hpp"
 #include "formats/atb_names.hpp"
 #include "formats/tensor_writer.hpp"
+#include "formats/tensor_writer_file.hpp"
 #include "index/tensor_data.hpp"
 #include "tensors/element_text.hpp"
 #include "tensors/safe_path.hpp"
@@ -14,6 +16,8 @@
 
 namespace ulpscope {
 namespace {
+
+constexpr size_t kPieceBytes = size_t{1} << 20;  // a multiple of every element
 
 std::string folder_of(std::string_view file) {
   const size_t slash = file.rfind('/');
@@ -105,6 +109,41 @@ Status make_folder_for(const std::string& file) {
   return {};
 }
 
+using Take = std::function<void(std::span<const std::byte>)>;
+
+Result<StoredForm> form_of(const StorageTarget& storage, DType dtype, const Shape& shape) {
+  if (dtype == DType::i4x2 || dtype == DType::f4_e2m1x2)
+    return Error{Code::unsupported, std::string(name(dtype)) +
+                                        " elements share bytes, expected whole ones for a storage format"};
+  return stored_form(storage, shape, size_bytes(dtype));
+}
+
+// Gives the elements of a tensor in the order of a stored form. They are laid down in a file first, because a
+// storage format takes them from many places.
+Status for_each_stored(TensorData& data, DType dtype, StoredForm form, const std::string& scratch,
+                       const Cancel& cancel, const Take& take) {
+  ULPSCOPE_ASSIGN(NewFile laid_down, NewFile::create(scratch));
+  Status written;
+  ULPSCOPE_TRY(for_each_chunk(data, dtype, cancel, [&](std::span<const std::byte> bytes) {
+    if (written.ok()) written = laid_down.append(bytes);
+  }));
+  if (!written.ok()) return written;
+  ULPSCOPE_TRY(laid_down.commit());
+  auto original = File::open(scratch);
+  std::error_code ignored;
+  std::filesystem::remove(scratch, ignored);  // the open file stays readable
+  if (!original.ok()) return std::move(original).error();
+  ULPSCOPE_ASSIGN(const auto stream,
+                  StorageBackStream::open(std::move(original).value(), std::move(form), size_bytes(dtype)));
+  std::vector<std::byte> piece(kPieceBytes);
+  for (;;) {
+    if (cancel.requested()) return Error{Code::cancelled, "cancelled"};
+    ULPSCOPE_ASSIGN(const size_t got, stream->read(piece));
+    if (got == 0) return {};
+    take(std::span<const std::byte>(piece).first(got));
+  }
+}
+
 }  // namespace
 
 bool is_known_absent(const TensorRow& tensor) {
@@ -131,27 +170,37 @@ Result<DType> stored_dtype(TensorFileKind kind, DType dtype) {
                                       " elements, and no wider type holds them"};
 }
 
-Result<Converted> convert_tensor(const DumpIndex& index, TensorId tensor, TensorFileKind kind,
+Result<Converted> convert_tensor(const DumpIndex& index, TensorId tensor, const ConvertTarget& target,
                                  const std::string& folder, const std::string& path, const Cancel& cancel) {
   const TensorRow& row = index.tensors()[tensor];
+  const TensorFileKind kind = target.kind;
   Converted result;
   result.from = row.dtype;
   ULPSCOPE_ASSIGN(result.to, stored_dtype(kind, row.dtype));
+  const auto dims = index.shape(row.shape);
+  Shape shape(dims.begin(), dims.end());
+  StoredForm form;
+  if (target.storage) {
+    ULPSCOPE_ASSIGN(form, form_of(*target.storage, row.dtype, shape));
+    result.stored = shape = form.shape;
+  }
   ULPSCOPE_ASSIGN(TensorData data, TensorData::open(index, tensor));
   const std::string file = folder + "/" + path;
   ULPSCOPE_TRY(make_folder_for(file));
-  const auto shape = index.shape(row.shape);
-  ULPSCOPE_ASSIGN(TensorWriter writer,
-                  TensorWriter::begin(kind, file, result.to, Shape(shape.begin(), shape.end())));
+  ULPSCOPE_ASSIGN(TensorWriter writer, TensorWriter::begin(kind, file, result.to, shape));
   Status written;
-  ULPSCOPE_TRY(for_each_chunk(data, row.dtype, cancel, [&](std::span<const std::byte> bytes) {
+  const Take append = [&](std::span<const std::byte> bytes) {
     if (!written.ok()) return;
     written = result.to == row.dtype ? writer.append(bytes) : append_widened(writer, row.dtype, bytes);
-  }));
+  };
+  if (target.storage) {
+    ULPSCOPE_TRY(for_each_stored(data, row.dtype, std::move(form), file + ".original", cancel, append));
+  } else {
+    ULPSCOPE_TRY(for_each_chunk(data, row.dtype, cancel, append));
+  }
   if (!written.ok()) return std::move(written).error();
   ULPSCOPE_TRY(writer.finish());
-  const auto count = static_cast<uint64_t>(index.element_count(tensor));
-  result.size_bytes = count * size_bytes(result.to);
+  result.size_bytes = dense_bytes(shape, result.to).value_or(0);
   if (result.to != row.dtype)
     result.note = std::string(extension(kind)) + " has no " + name(row.dtype) + "; " + name(result.to) +
                   " holds every value of it exactly";

@@ -53,6 +53,37 @@ class Convert(runs.RunTest):
         for row in manifest["tensors"]:
             self.assertTrue(self.read("out", row["file"]).endswith(floats(1, 2)))
 
+    def test_elements_become_a_storage_format_and_the_manifest_has_its_shape(self):
+        # 1 x 3 x 1 x 2, so each of the two places has three channels and a padding one.
+        path = self.write("a.npy", npy("<f4", (1, 3, 1, 2), floats(1, 2, 3, 4, 5, 6)))
+        _, manifest = self.convert(0, path, "--storage-format", "NC1HWC0", "--c0", "4")
+        row = manifest["tensors"][0]
+        self.assertEqual((row["shape"], row["stored_shape"], row["bytes"]), ([1, 3, 1, 2], [1, 1, 1, 2, 4], 32))
+        self.assertTrue(self.read("out", row["file"]).endswith(floats(1, 3, 5, 0, 2, 4, 6, 0)))
+        self.assertEqual(sorted(os.listdir(self.path("out"))), sorted(["convert.json", row["file"]]))
+
+    def test_a_layout_that_is_given_says_where_the_channels_are(self):
+        path = self.write("a.npy", npy("<f4", (1, 1, 2, 3), floats(1, 3, 5, 2, 4, 6)))
+        _, manifest = self.convert(0, path, "--storage-format", "NCHW", "--layout", "NHWC")
+        row = manifest["tensors"][0]
+        self.assertEqual(row["stored_shape"], [1, 3, 1, 2])
+        self.assertTrue(self.read("out", row["file"]).endswith(floats(1, 2, 3, 4, 5, 6)))
+
+    def test_a_shape_that_a_storage_format_has_no_place_for_is_an_error_of_its_tensor(self):
+        path = self.write("a.npy", npy("<f4", (6,), floats(1, 2, 3, 4, 5, 6)))
+        _, manifest = self.convert(3, path, "--storage-format", "FRACTAL_Z")
+        self.assertEqual(manifest["tensors"][0]["error"],
+                         "(6) cannot be stored as FRACTAL_Z: expected 4 dimensions, in a layout such as NCHW")
+
+    def test_options_of_storage_formats_that_cannot_be(self):
+        path = self.write("a.npy", npy("<f4", (2,), floats(1, 2)))
+        for words, text in ((["--storage-format", "NC1"], "'NC1' is no format"),
+                            (["--storage-format", "NC1HWC0", "--raw"], "not with --raw"),
+                            (["--storage-format", "NC1HWC0", "--layout", "FRACTAL_Z"], "is no plain layout"),
+                            (["--storage-format", "NC1HWC0", "--c0", "0"], "--c0"),
+                            (["--c0", "16"], "--c0: only with --storage-format")):
+            self.assertIn(text, self.check(2, "convert", path, *words).err)
+
     def test_values_of_types_that_npy_lacks_become_float32(self):
         # 1.5 and -0.0078125 as bfloat16; 1.5 and 2^-9 as float8_e4m3fn
         path = self.write("x.safetensors", safetensors({"a": ("BF16", [2], b"\xc0\x3f\x00\xbc"),

@@ -138,6 +138,38 @@ def check_names(folder):
     expect(code == 0, "names: exit %d" % code)
 
 
+def check_storage(folder):
+    # Three channels of 2 x 2, C0 = 4: stored, brought back, and stored again.
+    stored = floats(*[c * 10 + place if c < 3 else 0 for place in range(4) for c in range(4)])
+    write(folder + "/npu/Conv.c.1.1.1773503600124010",
+          dump("c", [output([1, 1, 2, 2, 4], 64, 1, 3, [1, 3, 2, 2])], stored))
+    logical = floats(*[c * 10 + place for c in range(3) for place in range(4)])
+    for words, out, wanted in ((["--raw"], "raw", stored), ([], "back", logical)):
+        code, _, err = run("convert", folder + "/npu", *words, "-o", folder + "/" + out, "--exact-output")
+        with open(folder + "/" + out + "/c.output.0.npy", "rb") as file:
+            expect(code == 0 and file.read().endswith(wanted), "storage: %s: exit %d %s" % (out, code, err))
+    for source in ("/npu", "/back"):
+        code, _, err = run("convert", folder + source, "--storage-format", "NC1HWC0", "--c0", "4", "-o", folder + "/again" + source,
+                           "--exact-output")
+        names = [name for name in os.listdir(folder + "/again" + source) if name.endswith(".npy")]
+        with open(folder + "/again" + source + "/" + names[0], "rb") as file:
+            expect(code == 0 and file.read().endswith(stored), "storage: again %s: exit %d %s" % (source, code, err))
+
+
+def check_unsupported(folder):
+    # 128 elements of one bit, 64 of two, 16 of six, and a type that nobody knows; equal on both sides.
+    for side in ("a", "b"):
+        tensors = [output([128], 16, 29), output([64], 16, 30), output([16], 12, 37), output([4], 16, 99), output([4], 16)]
+        write(folder + "/" + side + "/Quant.q.1.1.1773503600124010", dump("q", tensors, bytes(60) + floats(1, 2, 3, 4)))
+    code, result = compare(folder + "/a", folder + "/b")
+    expect(code == 3, "unsupported: exit %d" % code)
+    verdicts = [row["verdict"] for row in result["rows"]]
+    expect(verdicts == ["skip"] * 4 + ["pass"], "unsupported: %r" % verdicts)
+    texts = " ".join(each["text"] for each in result["diagnostics"])
+    for name in ("UINT1", "INT2", "FLOAT6_E3M2", "UNKNOWN"):
+        expect("(%s) is not supported" % name in texts, "unsupported: %s is told in %s" % (name, texts))
+
+
 def check_runs(folder):
     for time in ("20260314155320", "20260314155321"):
         write(folder + "/%s/0/net/1/0/Add.x.1.1.1773503600124010" % time, dump("x", [output([2], 8)], floats(1, 2)))
@@ -146,7 +178,8 @@ def check_runs(folder):
 
 
 if __name__ == "__main__":
-    for check in (check_overflow, check_slices, check_statistics, check_names, check_runs):
+    for check in (check_overflow, check_slices, check_statistics, check_names, check_storage, check_unsupported,
+                  check_runs):
         with tempfile.TemporaryDirectory() as place:
             check(place)
     sys.exit(1 if FAILED else 0)
