@@ -165,6 +165,7 @@ Status read_report(const ParsedOptions& options, const std::string& version, Com
   if (const auto columns = options.text("columns")) {
     ULPSCOPE_ASSIGN(request.report.columns, parse_columns(*columns));
   }
+  request.report.peer_columns = {options.has("op_sequence"), options.has("overflow_detection")};
   request.measure.peer_metrics = request.report.columns == TableColumns::msprobe;
   request.json_to_stdout = options.text_or("output_path", "") == "-";
   if (request.json_to_stdout && (formats.size() != 1 || formats[0] != ReportFormat::json))
@@ -232,6 +233,8 @@ std::vector<OptionSpec> compare_options() {
       value("format", {}, "LIST", "any of json,csv,xlsx,html,md,sqlite,junit (default json,csv,html)"),
       value("lang", {}, "WORD", "language that report.html starts in: en (default) or zh"),
       value("columns", {}, "WORD", "full (default) or msprobe: its columns and number formats in the CSV"),
+      flag("op_sequence", {}, "with --columns msprobe, of an offline model: the column OpSequence"),
+      flag("overflow_detection", {}, "with --columns msprobe, of an offline model: the column OverFlow"),
       value("fail_on", {}, "VERDICT", "fail (default), warning or never: what makes the exit code 1"),
       flag("strict", {}, "--fail-on warning, and unmatched rows fail too"),
       value("noise", {}, "GOLDEN2", "a second golden run: what differs between the two is no fault"),

@@ -33,6 +33,7 @@ class LeafReader {
     read_files();
     make_calls();
     add_statistics();
+    add_arrays();
     find_operators();
     order();
     add_overflows();
@@ -72,7 +73,20 @@ class LeafReader {
     return {};
   }
 
+  // {name}.{output}.{timestamp}.npy, or what mapping.csv calls so.
+  bool take_array(const std::string& name) {
+    const auto mapped = hashed_.find(name);
+    const std::string& real = mapped == hashed_.end() ? name : mapped->second;
+    constexpr std::string_view kExtension = ".npy";
+    if (!tree_.file.empty() || !real.ends_with(kExtension)) return false;
+    const auto golden = parse_golden_name(std::string_view(real).substr(0, real.size() - kExtension.size()));
+    if (!golden) return false;
+    arrays_[std::string(golden->name)].push_back({golden->output, golden->timestamp, relative(name)});
+    return true;
+  }
+
   void take_name(const std::string& name) {
+    if (take_array(name)) return;
     std::optional<AclFileName> parsed = parse_acl_name(name);
     if (const auto mapped = hashed_.find(name); !parsed && mapped != hashed_.end())
       parsed = parse_acl_name(mapped->second);
@@ -181,6 +195,38 @@ class LeafReader {
     }
   }
 
+  // One more call of each operator that arrays name: that of the dumps with the same escaped name, if it is
+  // one.
+  void add_arrays() {
+    std::map<std::string, const AclFile*, std::less<>> dumped;
+    for (const AclFile& file : out_.files) {
+      const auto [entry, fresh] = dumped.emplace(acl_escaped(file.identity), &file);
+      if (!fresh && entry->second != nullptr && entry->second->identity != file.identity)
+        entry->second = nullptr;  // two operators: the array cannot say which one it is
+    }
+    for (auto& [name, arrays] : arrays_) {
+      std::sort(arrays.begin(), arrays.end(), [](const AclArray& a, const AclArray& b) {
+        return std::tuple(a.output, a.timestamp) < std::tuple(b.output, b.timestamp);
+      });
+      AclCall call;
+      const auto file = dumped.find(name);
+      const bool known = file != dumped.end() && file->second != nullptr;
+      call.name = known ? file->second->identity : name;
+      call.type = known ? file->second->name.op_type : std::string();
+      call.task = known ? file->second->name.task : UINT64_MAX;
+      call.call = counts_[call.name]++;
+      for (size_t i = 0; i < arrays.size(); ++i) {
+        if (i + 1 < arrays.size() && arrays[i + 1].output == arrays[i].output) {
+          diagnose_(ULPSCOPE_OK, arrays[i].file, "a later array of the same output is taken");
+          continue;
+        }
+        call.timestamp = std::max(call.timestamp, arrays[i].timestamp);
+        call.arrays.push_back(std::move(arrays[i]));
+      }
+      out_.calls.push_back(std::move(call));
+    }
+  }
+
   // The operator of the compiled model: by its name, or by the escaped one where a file has no other.
   void find_operators() {
     if (graph_ == nullptr) return;
@@ -286,6 +332,7 @@ class LeafReader {
   const AclDiagnose& diagnose_;
   std::map<std::string, std::string, std::less<>> hashed_;
   std::vector<std::pair<AclFileName, std::string>> statistics_;
+  std::map<std::string, std::vector<AclArray>> arrays_;  // by the name in that of the file
   std::vector<AclFile> records_;
   std::unordered_map<std::string, uint32_t> counts_;  // calls so far, by name
   AclLeafContents out_;

@@ -29,7 +29,14 @@ struct AclFile {
   std::optional<Error> error;  // the file cannot be read as a dump
 };
 
-// One call of an operator: a file, the slices of one, or rows of statistics.
+// An array beside the dumps: one output of an operator.
+struct AclArray {
+  uint32_t output = 0;
+  uint64_t timestamp = 0;
+  std::string file;  // relative to the root of the tree
+};
+
+// One call of an operator: a file, the slices of one, rows of statistics, or arrays.
 struct AclCall {
   std::string name, type;
   uint32_t call = 0;  // among the calls of this name
@@ -38,6 +45,7 @@ struct AclCall {
   int64_t stream = -1;
   std::vector<size_t> files;             // of AclLeafContents::files; several: slices by thread
   std::vector<AclStatistic> statistics;  // when there is no tensor file
+  std::vector<AclArray> arrays;          // the last one of each output
   std::vector<AclOverflow> overflows;    // records that name this call
 };
 

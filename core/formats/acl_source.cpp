@@ -139,6 +139,16 @@ std::string AclSource::originals_of(const AclCall& call) const {
   return text;
 }
 
+// {"overflow": [...], "id": 5}, each where it is known; the id is that of the compiled model.
+std::string AclSource::attributes_of(const AclCall& call) const {
+  std::string text = call.overflows.empty() ? std::string() : overflow_json(call.overflows);
+  if (graph_ == nullptr || call.fusion_op == kNoIndex) return text;
+  const std::string id = "\"id\": " + std::to_string(graph_->ops()[call.fusion_op].id) + "}";
+  if (text.empty()) return "{" + id;
+  text.pop_back();
+  return text + ", " + id;
+}
+
 void AclSource::emit(RecordSink& sink, const AclLeaf& leaf, const AclLeafContents& contents,
                      const AclCall& call) {
   OpRecord op;
@@ -149,7 +159,7 @@ void AclSource::emit(RecordSink& sink, const AclLeaf& leaf, const AclLeafContent
   op.name = call.name;
   op.type = call.type;
   op.originals = originals_of(call);
-  if (!call.overflows.empty()) op.attributes_json = overflow_json(call.overflows);
+  op.attributes_json = attributes_of(call);
   const uint32_t number = sink.add(op);
   if (call.files.size() > 1)
     join_slices(sink, contents, call, number);
@@ -174,6 +184,7 @@ void AclSource::emit_tensors(RecordSink& sink, const AclLeafContents& contents, 
       sink.add(placed.record);
     }
   }
+  for (const AclArray& array : call.arrays) emit_array(sink, array, call, op);
   for (const AclStatistic& row : call.statistics) {
     TensorRecord record;
     record.op = op;
@@ -187,6 +198,26 @@ void AclSource::emit_tensors(RecordSink& sink, const AclLeafContents& contents, 
     name_tensor(record, row.part, row.index, call, nullptr);
     sink.add(record);
   }
+}
+
+// An array of a framework beside the dumps: in the original layout, and its file says all of it.
+void AclSource::emit_array(RecordSink& sink, const AclArray& array, const AclCall& call, uint32_t op) {
+  TensorRecord record;
+  record.op = op;
+  record.role = Role::output;
+  record.path = std::to_string(array.output);
+  auto part = read_acl_array(tree_.root, array.file, record);
+  if (!part.ok()) {
+    record.absent = ULPSCOPE_ABSENT_BAD;
+    sink.diagnose(ULPSCOPE_E_IO, array.file, part.error().message);
+  } else if (part->plan.identity) {
+    record.data = DataRef::at(part->file, part->offset, part->size_bytes);
+  } else {
+    record.data = DataRef::stream(streams_.size(), part->size_bytes);
+    streams_.push_back({*std::move(part)});
+  }
+  name_tensor(record, AclPart::output, array.output, call, nullptr);
+  sink.add(record);
 }
 
 std::unique_ptr<ByteStream> AclSource::stream(uint64_t token) const {

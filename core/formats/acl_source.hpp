@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "formats/acl_array.hpp"
 #include "formats/acl_leaf.hpp"
 #include "formats/acl_slices.hpp"
 #include "formats/storage_stream.hpp"
@@ -40,14 +41,7 @@ class AclSource {
   std::unique_ptr<ByteStream> stream(uint64_t token) const;
 
  private:
-  // One stretch of stored bytes and how it becomes elements.
-  struct Part {
-    std::string file;
-    uint64_t offset = 0, size_bytes = 0;
-    StoragePlan plan;
-    unsigned element_bytes = 1;
-    uint64_t run_bytes = 0;  // that this slice gives at a time
-  };
+  using Part = AclStretch;
   struct Placed {
     TensorRecord record;
     Part part;
@@ -67,6 +61,8 @@ class AclSource {
   bool join_one(const AclSlicing& slicing, const std::vector<Placed>& slices, const AclTensor& tensor,
                 TensorRecord& record);
   std::string originals_of(const AclCall& call) const;
+  std::string attributes_of(const AclCall& call) const;
+  void emit_array(RecordSink& sink, const AclArray& array, const AclCall& call, uint32_t op);
 
   Host host_;
   AclTree tree_;

@@ -17,6 +17,22 @@ namespace {
 constexpr std::string_view kNone = "NaN";
 // Values of the standard deviation column below this are printed as 0.
 constexpr double kLeastShown = 0.001;
+// The largest float16: what overflows is kept there by accelerators that do not make infinities.
+constexpr double kLargestFloat16 = 65504;
+
+// Places of the optional columns: before Index + 1 and before the measures.
+constexpr std::ptrdiff_t kSequencePlace = 1, kOverflowPlace = 10;
+
+// The place of an operator in the compiled model, which the source records as {..., "id": 5}; else its place
+// in the dump.
+std::string index_of(const DumpIndex& index, OpId op) {
+  constexpr std::string_view kMember = "\"id\": ";
+  const std::string_view attributes = index.text(index.ops()[op].attributes);
+  const size_t at = attributes.rfind(kMember);
+  if (at == std::string_view::npos || !attributes.ends_with('}')) return std::to_string(op);
+  const std::string_view number = attributes.substr(at + kMember.size());
+  return std::string(number.substr(0, number.size() - 1));
+}
 
 std::string number_cell(std::optional<double> value) {
   return value && !std::isnan(*value) ? fmt::format("{:.6f}", *value) : std::string(kNone);
@@ -26,9 +42,16 @@ double shown(double value) { return std::fabs(value) < kLeastShown ? 0 : value; 
 
 class AclTable {
  public:
-  explicit AclTable(const ResultTable& table) : table_(table) {}
+  AclTable(const ResultTable& table, const AclPeerColumns& columns) : table_(table), columns_(columns) {}
 
-  static std::vector<std::string> header() {
+  std::vector<std::string> header() const {
+    std::vector<std::string> cells = plain_header();
+    if (columns_.overflow) cells.insert(cells.begin() + kOverflowPlace, "OverFlow");
+    if (columns_.sequence) cells.insert(cells.begin() + kSequencePlace, "OpSequence");
+    return cells;
+  }
+
+  static std::vector<std::string> plain_header() {
     return {"Index",
             "OpType",
             "NPUDump",
@@ -58,7 +81,7 @@ class AclTable {
     const ItemRow& item = index.items()[on_target ? row.pair.target : row.pair.golden];
     const OpRow& op = index.ops()[item.op];
     const std::string name(index.text(op.name));
-    std::vector<std::string> cells = {std::to_string(item.op), std::string(index.text(op.type)),
+    std::vector<std::string> cells = {index_of(index, item.op), std::string(index.text(op.type)),
                                       on_target ? name : std::string("*")};
     cells.push_back(on_target ? dtype_of(index, item) : std::string(kNone));
     cells.emplace_back(kNone);
@@ -71,6 +94,8 @@ class AclTable {
                     std::string(index.text(item.path)));
     cells.push_back(shape_of(index, item));
     add_measures(row, cells);
+    if (columns_.overflow) cells.insert(cells.begin() + kOverflowPlace, overflow_cell(row, index, item));
+    if (columns_.sequence) cells.insert(cells.begin() + kSequencePlace, std::to_string(item.op));
     cells.push_back(row.mode == Mode::data ? state_of(row) : row.message);
     return cells;
   }
@@ -139,23 +164,36 @@ class AclTable {
         relative ? std::optional(sums.sum_rel_err / static_cast<double>(sums.elements)) : std::nullopt));
   }
 
+  // YES, NO, or NaN where the type has no such limit or the tensor was not measured.
+  std::string overflow_cell(const ResultRow& row, const DumpIndex& index, const ItemRow& item) const {
+    const bool narrow = item.tensor != kNoIndex && index.tensors()[item.tensor].dtype == DType::f16;
+    if (!narrow || row.pair.target == kNoIndex || row.mode != Mode::data || row.metrics < 0)
+      return std::string(kNone);
+    const SideSums& sums = table_.data_metrics[static_cast<size_t>(row.metrics)].sums.target;
+    const bool infinite = sums.positive_inf + sums.negative_inf > 0;
+    const bool large = sums.finite > 0 && (sums.max >= kLargestFloat16 || sums.min <= -kLargestFloat16);
+    return infinite || large ? "YES" : "NO";
+  }
+
   const ResultTable& table_;
+  AclPeerColumns columns_;
 };
 
 }  // namespace
 
-Status write_acl_peer_table(const ResultTable& table, const std::string& path) {
+Status write_acl_peer_table(const ResultTable& table, const std::string& path,
+                            const AclPeerColumns& columns) {
   ULPSCOPE_ASSIGN(OutputFile file, OutputFile::create(path));
   // The address of a file is none: that tool leaves the column out then.
   const bool files = table.golden->source_name() == "tensor_files";
-  constexpr size_t kGoldenAddress = 7;
+  const std::ptrdiff_t golden_address = columns.sequence ? 8 : 7;
   const auto line = [&](std::vector<std::string> cells) {
-    if (files) cells.erase(cells.begin() + kGoldenAddress);
+    if (files) cells.erase(cells.begin() + golden_address);
     append_csv_line(file.text(), cells);
     file.flush_when_large();
   };
-  const AclTable rows(table);
-  line(AclTable::header());
+  const AclTable rows(table, columns);
+  line(rows.header());
   for (const ResultRow& row : table.rows) line(rows.row(row));
   return file.commit();
 }

@@ -10,7 +10,14 @@
 
 namespace ulpscope {
 
+// Columns that the older tool writes only when it is asked to.
+struct AclPeerColumns {
+  bool sequence = false;  // OpSequence: the place of the operator in the order of execution, from 0
+  bool overflow = false;  // OverFlow: whether a float16 tensor reaches the largest number of its type
+};
+
 // Writes the table to path. io. Any thread.
-Status write_acl_peer_table(const ResultTable& table, const std::string& path);
+Status write_acl_peer_table(const ResultTable& table, const std::string& path,
+                            const AclPeerColumns& columns = {});
 
 }  // namespace ulpscope

@@ -42,10 +42,11 @@ Status write_table(const Peer& peer, const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<std::string>> write_peer_tables(const ResultTable& table, const std::string& folder) {
+Result<std::vector<std::string>> write_peer_tables(const ResultTable& table, const std::string& folder,
+                                                   const AclPeerColumns& columns) {
   if (table.target->source_name() == "acl_om") {
     const std::string path = fmt::format("{}/result_{}.csv", folder, local_time_text());
-    ULPSCOPE_TRY(write_acl_peer_table(table, path));
+    ULPSCOPE_TRY(write_acl_peer_table(table, path, columns));
     return std::vector<std::string>{path};
   }
   const std::vector<PeerGroup> groups = peer_groups(table);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "report/acl_peer_csv.hpp"
 #include "report/result_table.hpp"
 
 namespace ulpscope {
@@ -16,6 +17,8 @@ namespace ulpscope {
 // atb_stats_compare_result, as there. time is local, YYYYMMDDhhmmss. UTF-8 with a byte order mark. A
 // comparison of an offline model is one table, result_<time>.csv, with columns of its own. io: a
 // file exists or cannot be written. Any thread.
-Result<std::vector<std::string>> write_peer_tables(const ResultTable& table, const std::string& folder);
+// columns: those that only the table of an offline model has.
+Result<std::vector<std::string>> write_peer_tables(const ResultTable& table, const std::string& folder,
+                                                   const AclPeerColumns& columns = {});
 
 }  // namespace ulpscope

@@ -129,7 +129,8 @@ Result<std::vector<std::string>> write_reports(const ResultTable& table, const R
   std::vector<std::string> paths;
   for (const ReportFormat format : request.formats) {
     if (format == ReportFormat::csv) {
-      ULPSCOPE_ASSIGN(const std::vector<std::string> tables, write_peer_tables(table, folder));
+      ULPSCOPE_ASSIGN(const std::vector<std::string> tables,
+                      write_peer_tables(table, folder, request.peer_columns));
       paths.insert(paths.end(), tables.begin(), tables.end());
       continue;
     }

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "base/thread_pool.hpp"
+#include "report/acl_peer_csv.hpp"
 #include "report/html.hpp"
 #include "report/report_view.hpp"
 
@@ -28,6 +29,7 @@ Result<TableColumns> parse_columns(std::string_view word);
 struct ReportRequest {
   std::vector<ReportFormat> formats = {ReportFormat::json, ReportFormat::csv, ReportFormat::html};
   TableColumns columns = TableColumns::full;
+  AclPeerColumns peer_columns;            // of msprobe's table of an offline model
   Language language = Language::english;  // of the page
   std::string version;                    // of the program; used for tables, a stored result keeps its own
   ThreadPool* pool = nullptr;             // workers that format rows; null: this thread alone

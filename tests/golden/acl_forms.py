@@ -170,6 +170,48 @@ def check_unsupported(folder):
         expect("(%s) is not supported" % name in texts, "unsupported: %s is told in %s" % (name, texts))
 
 
+def check_columns(folder):
+    half = struct.pack("<4e", 1, -65504, 3, 4)
+    for side, values in (("a", half), ("b", struct.pack("<4e", 1, -65472, 3, 4))):
+        for name, number in (("m", 1), ("n", 2)):
+            data = values if name == "m" else struct.pack("<4e", 1, 2, 3, 4)
+            write("%s/%s/MatMul.%s.%d.1.177350360012401%d" % (folder, side, name, number, number),
+                  dump(name, [output([4], 8, 2)], data))
+        ops = [{"name": name, "type": "MatMul", "id": index, "input": [], "attr": [], "output_desc": [{"shape": {"dim": [4]}}]}
+               for name, index in (("m", 7), ("n", 9))]
+        with open(folder + "/" + side + "/fusion.json", "w") as file:
+            json.dump({"name": "net", "graph": [{"name": "net", "op": ops}]}, file)
+    fusion = ["-fr", folder + "/a/fusion.json", "-cfr", folder + "/b/fusion.json"]
+    run("compare", folder + "/a", folder + "/b", *fusion, "--columns", "msprobe", "--format", "csv", "--overflow_detection", "--op_sequence",
+        "-o", folder + "/out", "--exact-output")
+    table = [name for name in os.listdir(folder + "/out") if name.startswith("result_")]
+    expect(len(table) == 1, "columns: %r" % os.listdir(folder + "/out"))
+    with open(folder + "/out/" + table[0], encoding="utf-8-sig") as file:
+        rows = [line.split(",") for line in file.read().splitlines()]
+    expect(rows[0][:3] == ["Index", "OpSequence", "OpType"] and rows[0][10:13] == ["Shape", "OverFlow", "CosineSimilarity"],
+           "columns: header %r" % rows[0])
+    expect([row[:4] + [row[11]] for row in rows[1:]] == [["7", "0", "MatMul", "m", "YES"], ["9", "1", "MatMul", "n", "NO"]],
+           "columns: %r" % rows[1:])
+
+
+def check_arrays(folder):
+    write(folder + "/npu/Add.net_x.1.1.1773503600124010", dump("net/x", [output([2], 8)], floats(1, 2)))
+    write(folder + "/npu/net_y.0.1773503600124011.npy", npy([2], [3, 4]))
+    write(folder + "/npu/net_y.0.1773503600124012.npy", npy([2], [5, 6]))
+    fortran = npy([2, 3], [1, 4, 2, 5, 3, 6]).replace(b"False, ", b"True,  ")
+    write(folder + "/npu/net_y.1.1773503600124012.npy", fortran)
+    write(folder + "/golden/net_x.0.1773503600124010.npy", npy([2], [1, 2]))
+    write(folder + "/golden/net_y.0.1773503600124010.npy", npy([2], [5, 6]))
+    write(folder + "/golden/net_y.1.1773503600124010.npy", npy([2, 3], [1, 2, 3, 4, 5, 6]))
+    code, result = compare(folder + "/npu", folder + "/golden")
+    rows = [(row["op"], row["tensor"], row["verdict"]) for row in result["rows"]]
+    expect(code == 0 and rows == [("net/x", "output.0", "pass"), ("net_y", "output.0", "pass"), ("net_y", "output.1", "pass")],
+           "arrays: exit %d %r" % (code, rows))
+    write(folder + "/npu/net_z.0.1773503600124012.npy", b"no array")
+    code, _, err = run("list", folder + "/npu", "--tensors")
+    expect(code == 3 and "net_z.0.1773503600124012.npy" in err, "arrays: exit %d %s" % (code, err))
+
+
 def check_runs(folder):
     for time in ("20260314155320", "20260314155321"):
         write(folder + "/%s/0/net/1/0/Add.x.1.1.1773503600124010" % time, dump("x", [output([2], 8)], floats(1, 2)))
@@ -179,7 +221,7 @@ def check_runs(folder):
 
 if __name__ == "__main__":
     for check in (check_overflow, check_slices, check_statistics, check_names, check_storage, check_unsupported,
-                  check_runs):
+                  check_columns, check_arrays, check_runs):
         with tempfile.TemporaryDirectory() as place:
             check(place)
     sys.exit(1 if FAILED else 0)
