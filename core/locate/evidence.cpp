@@ -150,7 +150,9 @@ Culprit describe(const ResultTable& table, const FaultFinder& finder, const Faul
     if (standing.members > 1)
       add(culprit, "group_median_amplification", amplification_of(standing.median, error));
   }
-  culprit.next = next_steps(table, culprit, fault.kind == FaultKind::input_fault && !fault.rewired, row.mode);
+  const bool is_outside =
+      fault.kind == FaultKind::input_fault && !fault.rewired && fault.extra_op == kNoIndex;
+  culprit.next = next_steps(table, culprit, {is_outside, fault.extra_op}, row.mode);
   return culprit;
 }
 

@@ -41,9 +41,10 @@ struct Fault {
   size_t op = 0;     // row of the op errors
   int64_t row = -1;  // of the table
   FaultKind kind = FaultKind::compute_fault;
-  std::string confidence;  // certain, strong, weak
-  std::string reason;      // one sentence with the numbers that decided
-  bool rewired = false;    // the input is the result of another operation than golden's
+  std::string confidence;    // certain, strong, weak
+  std::string reason;        // one sentence with the numbers that decided
+  bool rewired = false;      // the input is the result of another operation than golden's
+  OpId extra_op = kNoIndex;  // the op of the target alone whose result the input is
 };
 
 class FaultFinder {

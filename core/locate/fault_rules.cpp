@@ -90,6 +90,7 @@ void FaultFinder::judge_exact(size_t op, const Incoming& in) {
   }
   if (in.structural_row >= 0 && !in.inherited && !inner_differs(op)) {
     blame(op, in.structural_row, FaultKind::input_fault, "certain", structural_reason(in));
+    faults_.back().extra_op = static_cast<OpId>(in.structural_op);
     return;
   }
   if (error.differing_inputs > 0 || in.inherited || inner_differs(op)) {
@@ -141,6 +142,7 @@ bool FaultFinder::judge_incoming(size_t op, const Incoming& in) {
         priors_.external_constant * std::max(difference.roundoff, ranks_[target_op(op).rank].noise);
     if (!(difference.rel_l2 <= allowed)) {
       blame(op, in.structural_row, FaultKind::input_fault, "strong", structural_reason(in));
+      faults_.back().extra_op = static_cast<OpId>(in.structural_op);
       return true;
     }
   }

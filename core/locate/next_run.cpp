@@ -78,12 +78,37 @@ std::string place_options(const ResultTable& table, const Culprit& culprit) {
          (ranks ? fmt::format(" --rank {}", culprit.rank) : "");
 }
 
+bool has_calls(const DumpIndex& index) {
+  return std::find(std::begin(kCalls), std::end(kCalls), index.source_name()) != std::end(kCalls);
+}
+
+// What to do about an operation that only the target has: see whether it is right by itself, and whether
+// golden has it by another name.
+void add_extra_op(std::vector<std::string>& steps, const ResultTable& table, const Culprit& culprit,
+                  OpId extra, Mode mode) {
+  const OpRow& op = table.target->ops()[extra];
+  const std::string name(table.target->text(op.name));
+  const std::string target = shell_word(table.target->path());
+  if (mode == Mode::data && op.kind == OpKind::api && has_calls(*table.target))
+    steps.push_back(
+        fmt::format("ulpscope replay {} --op {}{}", target, shell_word(name), place_options(table, culprit)));
+  steps.push_back(
+      fmt::format("check why only the target has {}; if golden does the same by another name, pair "
+                  "the two: ulpscope mapping suggest {} {}",
+                  name, target, shell_word(table.golden->path())));
+}
+
+// Where an argument or an input comes from that no recorded operation gave.
+std::string outside_step(const Culprit& culprit, Mode mode) {
+  if (mode == Mode::value)
+    return fmt::format("check what sets {} of {} where it is called", culprit.tensor, culprit.op_name);
+  return fmt::format("check where {} of {} comes from: it is not the result of a recorded operation",
+                     culprit.tensor, culprit.op_name);
+}
+
 // Runs the call again in float64 and says which side is off; nothing for what is no call of an API, or is
 // called otherwise on the other side.
 void add_replay(std::vector<std::string>& steps, const ResultTable& table, const Culprit& culprit) {
-  const auto has_calls = [](const DumpIndex& index) {
-    return std::find(std::begin(kCalls), std::end(kCalls), index.source_name()) != std::end(kCalls);
-  };
   if (culprit.row < 0) return;
   const ItemId golden = table.rows[static_cast<size_t>(culprit.row)].pair.golden;
   if (golden == kNoIndex || table.target->ops()[culprit.op].kind != OpKind::api ||
@@ -98,23 +123,27 @@ void add_replay(std::vector<std::string>& steps, const ResultTable& table, const
 
 }  // namespace
 
-std::vector<std::string> next_steps(const ResultTable& table, const Culprit& culprit, bool is_input,
-                                    Mode mode) {
+std::vector<std::string> next_steps(const ResultTable& table, const Culprit& culprit,
+                                    const InputOrigin& origin, Mode mode) {
   std::vector<std::string> steps;
   const bool is_atb = table.target->source_name() == kAtb;
   if (is_atb) add_atb_run(steps, table, culprit, mode);
   if (mode != Mode::data) {
-    if (!is_atb) steps.push_back(collector_run(table, culprit));
+    if (mode == Mode::value && origin.outside)
+      steps.push_back(outside_step(culprit, mode));
+    else if (!is_atb)
+      steps.push_back(collector_run(table, culprit));
+    if (origin.extra_op != kNoIndex) add_extra_op(steps, table, culprit, origin.extra_op, mode);
     return steps;
   }
-  if (!is_input) add_replay(steps, table, culprit);
+  if (origin.extra_op != kNoIndex)
+    add_extra_op(steps, table, culprit, origin.extra_op, mode);
+  else if (!origin.outside)
+    add_replay(steps, table, culprit);
   steps.push_back(fmt::format("ulpscope show {} {}{}", shell_word(table.target->path()),
                               shell_word(culprit.op_name + " " + culprit.tensor),
                               place_options(table, culprit)));
-  if (is_input)
-    steps.push_back(
-        fmt::format("check where {} of {} comes from: it is not the result of a recorded operation",
-                    culprit.tensor, culprit.op_name));
+  if (origin.outside) steps.push_back(outside_step(culprit, mode));
   return steps;
 }
 

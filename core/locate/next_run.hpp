@@ -9,8 +9,14 @@
 
 namespace ulpscope {
 
-// The steps for a culprit found in rows of this mode, most useful first. is_input: its input is at fault.
-std::vector<std::string> next_steps(const ResultTable& table, const Culprit& culprit, bool is_input,
-                                    Mode mode);
+// Where the input at fault comes from; neither: an output is at fault, or the input of another op is read.
+struct InputOrigin {
+  bool outside = false;      // it is the result of no recorded operation
+  OpId extra_op = kNoIndex;  // it is the result of this op, which the target alone has
+};
+
+// The steps for a culprit found in rows of this mode, most useful first.
+std::vector<std::string> next_steps(const ResultTable& table, const Culprit& culprit,
+                                    const InputOrigin& origin, Mode mode);
 
 }  // namespace ulpscope

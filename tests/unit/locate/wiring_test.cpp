@@ -179,4 +179,25 @@ TEST_CASE("localise: statistics of a gather and of a part follow those of what t
   CHECK(found.culprits[0].op_name == "Functional.embedding.0.forward");
 }
 
+TEST_CASE("localise: the next steps of an input from a call of the target alone lead to that call") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const bool bad = side == &target;
+    add_witnesses(*side);
+    side->call(bad ? "Torch.matmul.1.forward" : "Torch.bmm.0.forward", {"a4", "w1"}, bad ? "B" : "b");
+    side->call("Torch.mul.0.forward", {bad ? "B" : "b", "s"}, bad ? "C" : "c");
+  }
+  const Localisation found = run(target, golden).table.localisation;
+  REQUIRE(found.culprits.size() == 1);
+  CHECK(first(found) == "input_fault Torch.mul.0.forward input.0 step 0 rank 0");
+  CHECK(found.culprits[0].evidence[0].second ==
+        "it comes from Torch.matmul.1.forward, a call that only the target makes");
+  std::string next;
+  for (const std::string& step : found.culprits[0].next) next += step + "\n";
+  CAPTURE(next);
+  CHECK(next.find("check why only the target has Torch.matmul.1.forward; if golden does the same by another "
+                  "name, pair the two: ulpscope mapping suggest ") != std::string::npos);
+  CHECK(next.find("not the result of a recorded operation") == std::string::npos);
+}
+
 }  // namespace ulpscope
