@@ -11,6 +11,7 @@
 #include "report/output_file.hpp"
 #include "tensors/convert.hpp"
 #include "tensors/element_text.hpp"
+#include "tensors/statistics.hpp"
 
 namespace ulpscope {
 namespace {
@@ -68,6 +69,7 @@ void append_result(std::string& out, const Outcome& outcome, const TensorRow& te
       append_json_shape(out, done.stored);
     }
     if (!done.note.empty()) append_string_member(out, "note", done.note);
+    if (!done.crc_right) append_string_member(out, "warning", kWrongCrc32);
   }
 }
 
@@ -255,12 +257,21 @@ class ConvertCommand : public Command {
   static Result<ExitCode> report(Context& context, const DumpIndex& index, const std::vector<ItemId>& items,
                                  const std::vector<Outcome>& outcomes, const std::string& folder) {
     const Counts counts = count_outcomes(outcomes);
-    size_t logged = 0;
-    for (size_t i = 0; i < items.size() && logged < kMostFailuresLogged; ++i) {
-      if (!outcomes[i].result || outcomes[i].result->ok()) continue;
-      context.log().error(full_name(index, items[i]) + ": " + outcomes[i].result->error().message);
-      ++logged;
+    size_t errors = 0, warnings = 0;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (!outcomes[i].result) continue;
+      const Result<Converted>& result = *outcomes[i].result;
+      if (!result.ok()) {
+        if (++errors <= kMostFailuresLogged)
+          context.log().error(full_name(index, items[i]) + ": " + result.error().message);
+      } else if (!result->crc_right) {
+        if (++warnings <= kMostFailuresLogged)
+          context.log().warning(full_name(index, items[i]) + ": " + std::string(kWrongCrc32));
+      }
     }
+    const size_t most = std::max(errors, warnings);
+    if (most > kMostFailuresLogged)
+      context.log().warning("convert.json has the errors and warnings of all tensors");
     context.out() << "converted " << count_text(counts.converted) << "   failed " << count_text(counts.failed)
                   << "   without data " << count_text(counts.without_data) << "         " << folder
                   << "/convert.json\n";

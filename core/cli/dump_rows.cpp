@@ -40,21 +40,21 @@ std::string statistic(const ulpscope_stats& stats, uint32_t bit, double value) {
   return (stats.present & bit) != 0 ? number_text(value) : std::string();
 }
 
+std::string range_text(int32_t kind, std::string_view file, uint64_t offset, uint64_t size_bytes) {
+  if (kind != ULPSCOPE_DATA_FILE) return "recorded, converted while it is read";
+  return std::string(file) + " +" + std::to_string(offset) + " " + std::to_string(size_bytes) + " B";
+}
+
 }  // namespace
 
 std::string place_text(const DumpIndex& index, TensorId tensor) {
   const TensorRow& row = index.tensors()[tensor];
-  switch (row.data_kind) {
-    case ULPSCOPE_DATA_FILE:
-      return std::string(index.text(row.data_file)) + " +" + std::to_string(row.data_offset) + " " +
-             std::to_string(row.data_size) + " B";
-    case ULPSCOPE_DATA_LATER:
-      return "recorded";
-    case ULPSCOPE_DATA_STREAM:
-      return "recorded, converted while it is read";
-    default:
-      return row.absent == 0 ? "none" : absent_text(row.absent);
-  }
+  if (row.data_kind == ULPSCOPE_DATA_NONE) return row.absent == 0 ? "none" : absent_text(row.absent);
+  if (row.data_kind != ULPSCOPE_DATA_LATER)
+    return range_text(row.data_kind, index.text(row.data_file), row.data_offset, row.data_size);
+  const auto found = index.source().locate(row.data_token);
+  if (!found.ok()) return "unreadable: " + found.error().message;
+  return range_text(found->kind, to_view(found->file), found->offset, found->size);
 }
 
 std::vector<RowColumn> OpRows::columns() const {

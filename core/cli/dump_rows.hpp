@@ -17,7 +17,8 @@ struct RowColumn {
   bool in_table = true;  // otherwise in CSV and JSON only
 };
 
-// Where the bytes of a tensor lie: "step0/rank0/x.pt +704 200 B", the reason when there are none.
+// Where the bytes of a tensor lie: "step0/rank0/x.pt +704 200 B", the reason when there are none. Asks the
+// source where it has to be asked, which may open the head of a file.
 std::string place_text(const DumpIndex& index, TensorId tensor);
 
 class OpRows {

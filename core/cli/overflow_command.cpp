@@ -149,8 +149,9 @@ void print_finding(Output& out, const DumpIndex& index, const OverflowFinding& f
       printable(finding.item == kNoIndex ? std::string(index.text(op.name)) : full_name(index, finding.item));
   out << kind << "  " << (limit > taken ? shorten_middle(shown, static_cast<int64_t>(limit - taken)) : shown);
   if (!place.empty()) out << "   " << place;
-  out << "\n"
-      << (limit > 0 ? wrap(printable(finding.why), 4, limit) : "    " + printable(finding.why) + "\n");
+  out << "\n";
+  if (!finding.why.empty())
+    out << (limit > 0 ? wrap(printable(finding.why), 4, limit) : "    " + printable(finding.why) + "\n");
   std::vector<std::string> stack;
   for (const std::string_view frame : stack_of(index, finding.op)) stack.emplace_back(frame);
   if (const std::string site = call_site(stack); !site.empty()) out << "    " << printable(site) << "\n";

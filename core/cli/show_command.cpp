@@ -36,17 +36,6 @@ std::string op_place(const OpRow& op) {
   return text;
 }
 
-// Where the bytes lie, asking the source where it has to be asked.
-std::string bytes_text(const DumpIndex& index, TensorId id) {
-  const TensorRow& tensor = index.tensors()[id];
-  if (tensor.data_kind != ULPSCOPE_DATA_LATER) return place_text(index, id);
-  const auto found = index.source().locate(tensor.data_token);
-  if (!found.ok()) return "";  // opening it will say why
-  if (found->kind != ULPSCOPE_DATA_FILE) return "converted while it is read";
-  return std::string(to_view(found->file)) + " +" + std::to_string(found->offset) + " " +
-         std::to_string(found->size) + " B";
-}
-
 void print_header(Output& out, const DumpIndex& index, ItemId item) {
   const TensorId id = index.items()[item].tensor;
   const TensorRow& tensor = index.tensors()[id];
@@ -64,7 +53,9 @@ void print_header(Output& out, const DumpIndex& index, ItemId item) {
     row(out, "shape",
         shape_text(index.shape(tensor.shape)) +
             (count < 0 ? "  too large" : "  " + count_text(count) + (count == 1 ? " element" : " elements")));
-  row(out, "bytes", bytes_text(index, id));
+  // What cannot be opened is told as an error.
+  if (tensor.data_kind != ULPSCOPE_DATA_LATER || index.source().locate(tensor.data_token).ok())
+    row(out, "bytes", place_text(index, id));
   row(out, "storage", index.text(tensor.storage));
   row(out, "digest", index.text(tensor.digest));
   if ((tensor.flags & (ULPSCOPE_GRAD_YES | ULPSCOPE_GRAD_NO)) != 0)
@@ -199,8 +190,7 @@ class ShowCommand : public Command {
     }
     ULPSCOPE_ASSIGN(const TensorStatistics found, read_statistics(data, tensor.dtype, context.cancel()));
     print_statistics(context.out(), tensor.stats, &found);
-    if (found.crc_right == false)
-      context.log().warning("the bytes do not have the CRC-32 that their file states: the file is damaged");
+    if (found.crc_right == false) context.log().warning(std::string(kWrongCrc32));
     warn_about_statistics(context, tensor.dtype, tensor.stats, found);
     if (found.odd_bools)
       context.log().warning("bool elements hold bytes other than 0 and 1; they count as true");

@@ -87,11 +87,20 @@ ModeChoice neither(const TensorRow& target, const TensorRow& golden, Offer offer
   return choice;
 }
 
-ModeChoice unusable(std::string_view side_name) {
+// The reason of a record that is no more than a promise to say why when it is asked for its elements.
+std::string reason_of(const DumpIndex& index, const TensorRow& tensor) {
+  if (tensor.data_kind != ULPSCOPE_DATA_LATER) return {};
+  const auto found = index.source().locate(tensor.data_token);
+  return found.ok() ? std::string() : found.error().message;
+}
+
+ModeChoice unusable(std::string_view side_name, const DumpIndex& index, const TensorRow& tensor) {
   ModeChoice choice;
   choice.absent = Absent::bad;
   choice.unreadable = true;
-  choice.message = "the record of " + std::string(side_name) + " is unusable";
+  const std::string reason = reason_of(index, tensor);
+  choice.message = reason.empty() ? "the record of " + std::string(side_name) + " is unusable"
+                                  : std::string(side_name) + " cannot be read: " + reason;
   return choice;
 }
 
@@ -177,8 +186,8 @@ ModeChoice ModeChooser::choose(const ItemPair& pair) const {
   const Sides sides{target, golden, offers_of(target), offers_of(golden)};
 
   // An unusable record is never judged: not by its data, and not by something weaker.
-  if (recorded_reason(target) == Absent::bad) return unusable("target");
-  if (recorded_reason(golden) == Absent::bad) return unusable("golden");
+  if (recorded_reason(target) == Absent::bad) return unusable("target", target_, target);
+  if (recorded_reason(golden) == Absent::bad) return unusable("golden", golden_, golden);
 
   if (sides.both(kData) && choice_ != DataChoice::statistics) {
     const std::string_view stored_t = target_.text(target.storage), stored_g = golden_.text(golden.storage);

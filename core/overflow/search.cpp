@@ -14,6 +14,8 @@ namespace ulpscope {
 namespace {
 
 constexpr size_t kMostAncestors = 1000;
+// The source of files that nothing is recorded beside.
+constexpr std::string_view kPlainFiles = "tensor_files";
 
 // What a rank has been seen to hold so far: what comes in later may stem from it.
 struct Seen {
@@ -174,6 +176,18 @@ class Search {
     seen.inf = true;
   }
 
+  // Nothing is said of inputs where there are none: of files, and of calls such as rand.
+  std::string reason_of_inputs(OpId op, const OpState& state) const {
+    const auto items = index_.items(op);
+    const bool any = std::any_of(items.begin(), items.end(), [](const ItemRow& item) {
+      return item.tensor != kNoIndex && item.role != Role::output && item.role != Role::gradient;
+    });
+    if (!any) return index_.source_name() == kPlainFiles ? "" : "no input is recorded";
+    return state.inputs.inf       ? "inputs hold minus infinity, as masks do, but no NaN"
+           : state.inputs.unknown ? "inputs are not recorded in full"
+                                  : "inputs are finite";
+  }
+
   void add_origin(OpId op, size_t place, ItemId item, OverflowKind kind, const OpState& state,
                   const Collectives& collectives) {
     const Partners partners = collectives.partners(op);
@@ -184,9 +198,7 @@ class Search {
       if (reported_calls_.count(partner) > 0) return;  // one operation of several ranks
     }
     reported_calls_.insert(op);
-    std::string why = state.inputs.inf       ? "inputs hold minus infinity, as masks do, but no NaN"
-                      : state.inputs.unknown ? "inputs are not recorded in full"
-                                             : "inputs are finite";
+    std::string why = reason_of_inputs(op, state);
     if (!partners.ops.empty()) why += ", those of the other ranks too";
     if (!partners.missing_ranks.empty()) {
       why += "; the dump lacks";

@@ -22,10 +22,15 @@ void note_extreme(TensorState& state, DType dtype, double value) {
       dtype == DType::f16 && std::fabs(value) >= kFloat16Limit && std::fabs(value) < kFloat16Overflow;
 }
 
-Result<TensorState> state_of_data(const DumpIndex& index, TensorId tensor, const Cancel& cancel) {
+Result<TensorState> state_of_data(const DumpIndex& index, TensorId tensor, const Cancel& cancel,
+                                  Diagnostics& diagnostics) {
   const DType dtype = index.tensors()[tensor].dtype;
   ULPSCOPE_ASSIGN(TensorData data, TensorData::open(index, tensor));
   ULPSCOPE_ASSIGN(const TensorStatistics found, read_statistics(data, dtype, cancel));
+  if (found.crc_right == false)
+    diagnostics.add({Severity::warning, Code::format,
+                     std::string(index.text(index.ops()[index.tensors()[tensor].op].name)),
+                     std::string(kWrongCrc32)});
   TensorState state;
   state.known = true;
   if (found.finite > 0) {
@@ -93,7 +98,7 @@ std::vector<TensorState> tensor_states(const DumpIndex& index, ThreadPool& pool,
   pool.parallel_for(static_cast<int64_t>(to_read.size()), [&](int64_t i, int /*worker*/) {
     if (cancel.requested()) return;
     const TensorId tensor = to_read[static_cast<size_t>(i)];
-    auto state = state_of_data(index, tensor, cancel);
+    auto state = state_of_data(index, tensor, cancel, diagnostics);
     if (state.ok()) {
       states[tensor] = *state;
       return;

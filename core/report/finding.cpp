@@ -306,7 +306,7 @@ std::vector<std::string> plain_file_sentences(const ReportView& report) {
       continue;
     }
     std::vector<std::string> parts = {difference_sentence(head, row), data_sentence(head, row, {})};
-    if (row.target.dtype != row.golden.dtype)
+    if (row.target.dtype != row.golden.dtype && !row.unreadable)
       parts[0] +=
           fmt::format("{}{} against {}", parts[0].empty() ? "" : "; ", row.target.dtype, row.golden.dtype);
     if (const auto error = metric(head, row, "rel_l2")) parts.push_back(fmt::format("rel_l2 {:.1e}", *error));

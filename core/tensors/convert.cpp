@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <system_error>
 #include <ulpscope/elementwise.hpp>
 
@@ -118,16 +119,18 @@ Result<StoredForm> form_of(const StorageTarget& storage, DType dtype, const Shap
   return stored_form(storage, shape, size_bytes(dtype));
 }
 
-// Gives the elements of a tensor in the order of a stored form. They are laid down in a file first, because a
-// storage format takes them from many places.
-Status for_each_stored(TensorData& data, DType dtype, StoredForm form, const std::string& scratch,
-                       const Cancel& cancel, const Take& take) {
+// Gives the elements of a tensor in the order of a stored form, and answers as for_each_chunk. They are laid
+// down in a file first, because a storage format takes them from many places.
+Result<std::optional<bool>> for_each_stored(TensorData& data, DType dtype, StoredForm form,
+                                            const std::string& scratch, const Cancel& cancel,
+                                            const Take& take) {
   ULPSCOPE_ASSIGN(NewFile laid_down, NewFile::create(scratch));
   Status written;
-  ULPSCOPE_TRY(for_each_chunk(data, dtype, cancel, [&](std::span<const std::byte> bytes) {
-    if (written.ok()) written = laid_down.append(bytes);
-  }));
-  if (!written.ok()) return written;
+  ULPSCOPE_ASSIGN(const std::optional<bool> crc_right,
+                  for_each_chunk(data, dtype, cancel, [&](std::span<const std::byte> bytes) {
+                    if (written.ok()) written = laid_down.append(bytes);
+                  }));
+  if (!written.ok()) return std::move(written).error();
   ULPSCOPE_TRY(laid_down.commit());
   auto original = File::open(scratch);
   std::error_code ignored;
@@ -139,7 +142,7 @@ Status for_each_stored(TensorData& data, DType dtype, StoredForm form, const std
   for (;;) {
     if (cancel.requested()) return Error{Code::cancelled, "cancelled"};
     ULPSCOPE_ASSIGN(const size_t got, stream->read(piece));
-    if (got == 0) return {};
+    if (got == 0) return crc_right;
     take(std::span<const std::byte>(piece).first(got));
   }
 }
@@ -176,6 +179,9 @@ Result<Converted> convert_tensor(const DumpIndex& index, TensorId tensor, const 
   const TensorFileKind kind = target.kind;
   Converted result;
   result.from = row.dtype;
+  if (row.data_kind == ULPSCOPE_DATA_NONE)
+    return Error{Code::format, "its record is unusable, as a warning about its file says"};
+  ULPSCOPE_ASSIGN(TensorData data, TensorData::open(index, tensor));  // before anything is said of its dtype
   ULPSCOPE_ASSIGN(result.to, stored_dtype(kind, row.dtype));
   const auto dims = index.shape(row.shape);
   Shape shape(dims.begin(), dims.end());
@@ -184,7 +190,6 @@ Result<Converted> convert_tensor(const DumpIndex& index, TensorId tensor, const 
     ULPSCOPE_ASSIGN(form, form_of(*target.storage, row.dtype, shape));
     result.stored = shape = form.shape;
   }
-  ULPSCOPE_ASSIGN(TensorData data, TensorData::open(index, tensor));
   const std::string file = folder + "/" + path;
   ULPSCOPE_TRY(make_folder_for(file));
   ULPSCOPE_ASSIGN(TensorWriter writer, TensorWriter::begin(kind, file, result.to, shape));
@@ -193,13 +198,13 @@ Result<Converted> convert_tensor(const DumpIndex& index, TensorId tensor, const 
     if (!written.ok()) return;
     written = result.to == row.dtype ? writer.append(bytes) : append_widened(writer, row.dtype, bytes);
   };
-  if (target.storage) {
-    ULPSCOPE_TRY(for_each_stored(data, row.dtype, std::move(form), file + ".original", cancel, append));
-  } else {
-    ULPSCOPE_TRY(for_each_chunk(data, row.dtype, cancel, append));
-  }
+  ULPSCOPE_ASSIGN(const std::optional<bool> crc_right,
+                  target.storage
+                      ? for_each_stored(data, row.dtype, std::move(form), file + ".original", cancel, append)
+                      : for_each_chunk(data, row.dtype, cancel, append));
   if (!written.ok()) return std::move(written).error();
   ULPSCOPE_TRY(writer.finish());
+  result.crc_right = crc_right.value_or(true);
   result.size_bytes = dense_bytes(shape, result.to).value_or(0);
   if (result.to != row.dtype)
     result.note = std::string(extension(kind)) + " has no " + name(row.dtype) + "; " + name(result.to) +

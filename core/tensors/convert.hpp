@@ -42,6 +42,7 @@ struct Converted {
   uint64_t size_bytes = 0;  // of the elements written
   std::string note;         // why to differs from from
   Shape stored;             // with a storage format: the shape written
+  bool crc_right = true;    // the bytes have the CRC-32 that their file states, or it states none
 };
 
 // The dtype that a format stores values of dtype in without loss: dtype itself, or float32 or complex64 where

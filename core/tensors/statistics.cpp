@@ -109,8 +109,10 @@ TensorStatistics StatisticsAccumulator::finish() const {
   return result;
 }
 
-Status for_each_chunk(TensorData& data, DType dtype, const Cancel& cancel,
-                      const std::function<void(std::span<const std::byte>)>& chunk) {
+Result<std::optional<bool>> for_each_chunk(TensorData& data, DType dtype, const Cancel& cancel,
+                                           const std::function<void(std::span<const std::byte>)>& chunk) {
+  const std::optional<uint32_t> stated = data.stated_crc32();
+  uint32_t crc = 0;
   const uint64_t width = std::max(1U, size_bytes(dtype));
   const uint64_t step = kChunkBytes / (width * ULPSCOPE_BLOCK) * width * ULPSCOPE_BLOCK;
   std::vector<std::byte> buffer(std::min(step, data.size_bytes()));
@@ -118,9 +120,10 @@ Status for_each_chunk(TensorData& data, DType dtype, const Cancel& cancel,
     if (cancel.requested()) return Error{Code::cancelled, "cancelled"};
     const std::span<std::byte> now = std::span(buffer).first(std::min(step, data.size_bytes() - offset));
     ULPSCOPE_TRY(data.read(offset, now));
+    if (stated) crc = libdeflate_crc32(crc, now.data(), now.size());
     chunk(now);
   }
-  return {};
+  return stated ? std::optional(crc == *stated) : std::nullopt;
 }
 
 Result<TensorStatistics> read_statistics(TensorData& data, DType dtype, const Cancel& cancel) {
@@ -128,17 +131,16 @@ Result<TensorStatistics> read_statistics(TensorData& data, DType dtype, const Ca
     return Error{Code::unsupported, std::string("elements of type ") + name(dtype) + " have no statistics"};
   StatisticsAccumulator accumulator(dtype);
   const auto width = static_cast<int64_t>(size_bytes(dtype));
-  const std::optional<uint32_t> stated = data.stated_crc32();
-  uint32_t crc = 0;
   bool odd_bools = false;
-  ULPSCOPE_TRY(for_each_chunk(data, dtype, cancel, [&](std::span<const std::byte> bytes) {
-    if (dtype == DType::b8 && !odd_bools)
-      odd_bools = std::any_of(bytes.begin(), bytes.end(), [](std::byte each) { return each > std::byte{1}; });
-    accumulator.add(bytes.data(), static_cast<int64_t>(bytes.size()) / width);
-    if (stated) crc = libdeflate_crc32(crc, bytes.data(), bytes.size());
-  }));
+  ULPSCOPE_ASSIGN(const std::optional<bool> crc_right,
+                  for_each_chunk(data, dtype, cancel, [&](std::span<const std::byte> bytes) {
+                    if (dtype == DType::b8 && !odd_bools)
+                      odd_bools = std::any_of(bytes.begin(), bytes.end(),
+                                              [](std::byte each) { return each > std::byte{1}; });
+                    accumulator.add(bytes.data(), static_cast<int64_t>(bytes.size()) / width);
+                  }));
   TensorStatistics found = accumulator.finish();
-  if (stated) found.crc_right = crc == *stated;
+  found.crc_right = crc_right;
   found.odd_bools = odd_bools;
   return found;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
@@ -69,10 +70,14 @@ class StatisticsAccumulator {
   uint64_t most_ = 0, least_ = 0;  // 64-bit integers, ordered by an offset for signed ones
 };
 
-// Reads all of a tensor in chunks of at most 1 MiB and hands each to chunk. Errors are those of reading, or
-// cancelled.
-Status for_each_chunk(TensorData& data, DType dtype, const Cancel& cancel,
-                      const std::function<void(std::span<const std::byte>)>& chunk);
+// What every command says of a tensor whose bytes do not have the CRC-32 that their file states. The values
+// are used even so: only the checksum may be wrong.
+constexpr std::string_view kWrongCrc32 = "the CRC-32 of the data is not the one that its file states";
+
+// Reads all of a tensor in chunks of at most 1 MiB and hands each to chunk. Answers whether the bytes have
+// the CRC-32 that their file states; nothing when it states none. Errors are those of reading, or cancelled.
+Result<std::optional<bool>> for_each_chunk(TensorData& data, DType dtype, const Cancel& cancel,
+                                           const std::function<void(std::span<const std::byte>)>& chunk);
 
 // Reads all of a tensor. unsupported: elements that are packed or opaque; else as for_each_chunk.
 Result<TensorStatistics> read_statistics(TensorData& data, DType dtype, const Cancel& cancel);

@@ -233,8 +233,15 @@ class TensorFiles final : public ulpscope::Source {
     const std::string name(
         stem_of(renamed == names_.end() ? std::string_view(file) : std::string_view(renamed->second)));
     if (!places.ok()) {
-      sink.diagnose(static_cast<ulpscope_status>(places.error().code), file, places.error().message);
-      add(sink, name, nullptr, {});
+      // The name stands in front already. Whoever asks for the elements is told the same again.
+      std::string text = places.error().message;
+      const std::string prefix = (opened.ok() ? opened->path() : file) + ": ";
+      if (text.starts_with(prefix)) text.erase(0, prefix.size());
+      sink.diagnose(static_cast<ulpscope_status>(places.error().code), file, text);
+      const bool says_why = !opened.ok() || !ulpscope::is_atb_container(*opened);
+      add(sink, name, nullptr,
+          says_why ? ulpscope::DataRef::later(tensors_.add_file(file, ulpscope::DType::none, {}))
+                   : ulpscope::DataRef());
       return;
     }
     for (const ulpscope::TensorPlace& place : *places) {
@@ -259,7 +266,8 @@ class TensorFiles final : public ulpscope::Source {
                        : ulpscope::DataRef::at(file, place.offset, place.size);
   }
 
-  // One op with its one tensor; without a place the tensor is unreadable.
+  // One op with its one tensor; without a place the tensor is unreadable, and data says why when it is
+  // opened.
   void add(ulpscope::RecordSink& sink, const std::string& name, const ulpscope::TensorPlace* place,
            const ulpscope::DataRef& data) {
     ulpscope::OpRecord op;
@@ -273,10 +281,10 @@ class TensorFiles final : public ulpscope::Source {
     if (place != nullptr) {
       tensor.dtype = place->dtype;
       tensor.shape = place->shape;
-      tensor.data = data;
     } else {
       tensor.absent = ULPSCOPE_ABSENT_BAD;
     }
+    tensor.data = data;
     sink.add(tensor);
   }
 

@@ -122,6 +122,13 @@ class AnswerTest(CompareTest):
         self.assertIn("\nINCONCLUSIVE, 1 ROW FAILS\n", run.out)
         self.assertIn("1 row fails by itself: a output.0: cosine is undefined", run.out)
 
+    def test_an_array_that_cannot_be_read_is_told_with_its_reason(self):
+        good = self.write("good.npy", npy("<f4", [2], floats(1, 2)))
+        run, result = self.compare(3, os.path.join(DATA, "npy", "object.npy"), good)
+        self.assertIn("warning  target: object.npy: an object array", run.out)
+        self.assertRegex(result["rows"][0]["message"], r"^target cannot be read: .*object\.npy: an object array")
+        self.assertNotIn("none against", run.out)
+
     def test_folders_of_arrays_show_what_does_not_pass(self):
         for side, last in (("target", 4), ("golden", 3)):
             self.write(f"{side}/same.npy", npy("<f4", [2], floats(1, 2)))

@@ -43,6 +43,35 @@ class Convert(runs.RunTest):
         self.assertIn("converted 2   failed 1   without data 1", run.out)
         self.assertIn("missing.npy", run.err)
 
+    def damaged_pt(self):
+        """A .pt file whose data does not have the CRC-32 of its record."""
+        npy_file = self.write("a.npy", npy("<f4", (2,), floats(1.25, 2.5)))
+        self.check(0, "convert", npy_file, "--to", "pt", "-o", self.path("pt"), "--exact-output")
+        whole = self.read("pt/a.pt")
+        at = whole.index(floats(1.25, 2.5))
+        return self.write("damaged.pt", whole[:at] + floats(1.5) + whole[at + 4:])
+
+    def test_a_wrong_checksum_is_a_warning_in_every_command(self):
+        text = "the CRC-32 of the data is not the one that its file states"
+        path = self.damaged_pt()
+        run, manifest = self.convert(0, path)
+        self.assertIn("warning: damaged output.0: " + text, run.err)
+        self.assertEqual(manifest["tensors"][0]["warning"], text)
+        self.assertIn(text, self.check(0, "show", path).err)
+        self.assertIn(text, self.check(0, "overflow", path, "-o", self.path("overflow")).err)
+        self.assertIn(text, self.check(0, "compare", path, path, "-o", self.path("compare")).out)
+
+    def test_an_unreadable_file_is_told_with_its_reason(self):
+        with open(os.path.join(runs.DATA, "npy", "object.npy"), "rb") as file:
+            self.write("d/object.npy", file.read())
+        self.write("d/good.npy", npy("<f4", (2,), floats(1, 2)))
+        run, manifest = self.convert(3, self.path("d"))
+        reasons = [row.get("error", "") for row in manifest["tensors"]]
+        self.assertEqual(reasons[0], "")
+        self.assertIn("object array", reasons[1])
+        self.assertIn("warning: object.npy: an object array", run.err)
+        self.assertNotIn("none elements", run.err)
+
     def test_aliases_of_an_atb_dump_stand_under_their_own_operation(self):
         head = b"$Version=1.0\nformat=2\ndtype=0\ndims=2\n"
         self.write("d/0_5/0/4_Layer/before/intensor0.bin", head + b"$Object.data=0,8\n$End=1\n" + floats(1, 2))

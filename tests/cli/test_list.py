@@ -47,6 +47,19 @@ class List(runs.RunTest):
         code, out = terminal.run(80, "plugins", "list")
         self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
 
+    def test_tensors_say_where_their_bytes_lie_or_why_there_are_none(self):
+        def leaf(name):
+            return tensor((2,), data_name=name)
+        calls = {"Torch.relu.0.forward": call([leaf("here.npy")], [leaf("gone.npy")]),
+                 "Torch.norm.0.forward": call([tensor()], [])}
+        self.write("d/step0/rank0/dump.json", dump_json(calls, task="tensor"))
+        self.write("d/step0/rank0/dump_tensor_data/here.npy", npy("<f4", (2,), floats(1, 2)))
+        rows = json.loads(self.check(0, "list", self.path("d"), "--tensors", "--format", "json").out)["tensor_rows"]
+        data = [row["data"] for row in rows]
+        self.assertEqual(data[0], "step0/rank0/dump_tensor_data/here.npy +128 8 B")
+        self.assertRegex(data[1], r"^unreadable: .*gone\.npy: ")
+        self.assertEqual(data[2], "none")
+
     def test_csv_holds_no_control_characters(self):
         calls = {"Torch.\x1b[31m\u202ea.0.forward": call([tensor()], [tensor()])}
         self.write("odd/step0/rank0/dump.json", dump_json(calls))

@@ -30,6 +30,12 @@ class PeerCases(OverflowTest):
     def case(self, name):
         return os.path.join(runs.DATA, "overflow", name)
 
+    def test_nothing_is_said_of_the_inputs_of_files(self):
+        self.write("x.npy", npy("<f4", (2,), floats(1, float("nan"))))
+        run = self.overflow(1, self.path("x.npy"))
+        self.assertEqual(self.result["findings"][0]["why"], "")
+        self.assertIn("NaN  x output.0\n\nfindings 1", run.out)
+
     def test_before_communication_it_names_the_op_of_the_rank_that_fed_the_collective(self):
         run = self.overflow(1, self.case("comm"))
         self.assertEqual(self.found(), [(1, "Torch.matmul.0.forward", "output.0", "nan", "certain")])
