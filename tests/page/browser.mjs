@@ -107,6 +107,21 @@ async function locatePage(browser, folder) {
   await sectionsAreThere(browser, LOCATE_SECTIONS);
 }
 
+// On paper every column of the table is inside its page.
+async function onPaper(browser, folder) {
+  for (const name of ["flow", "check", "precision", "locate"]) {
+    await browser.open(join(folder, name + ".html"));
+    await browser.send("Emulation.setEmulatedMedia", {media: "print"});
+    await browser.run("window.dispatchEvent(new Event('beforeprint'))");
+    await browser.run(FRAME);
+    assert.ok(
+        await browser.run("document.documentElement.scrollWidth <= window.innerWidth"),
+        name + ": wider than its paper");
+    assert.ok((await browser.run(texts("#table .tr"))).length > 0);
+    await browser.send("Emulation.setEmulatedMedia", {media: ""});
+  }
+}
+
 async function oddResults(browser, folder) {
   const pages = {
     check_empty: API_SECTIONS,
@@ -205,6 +220,8 @@ export async function testInBrowser(program, folder) {
     await precisionPage(browser, folder);
     await locatePage(browser, folder);
     await oddResults(browser, folder);
+    await browser.size(800, 1100);
+    await onPaper(browser, folder);
     for (const [width, mobile] of [[1920, false], [390, true]]) {
       await browser.size(width, 900, mobile);
       await browser.open(join(folder, "flow.html"));

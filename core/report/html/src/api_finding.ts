@@ -16,7 +16,7 @@ const MOST_OPEN = 3, MOST_LISTED = 300;
 
 // "cosine 0.4211", or with both sides: "rmse ratio 12 (0.0012 against 0.0001)".
 function metricWords(group: ApiGroup): string {
-  if (group.metric === "") return "";
+  if (group.metric === "" || group.value === undefined && group.ratio === undefined) return "";
   const near = group.metric === "cosine" && typeof group.value === "number";
   const value = near ? nearOne(1 - (group.value as number)) : number(group.value);
   if (group.ratio === undefined && group.reference === undefined) return group.metric + " " + value;

@@ -33,6 +33,7 @@ export class Grid {
   sort: Sort|null = null;
   private active = 0;
   private waiting = false;
+  private printing = false;
 
   constructor(private readonly source: GridSource, label: string) {
     this.columns = source.columns;
@@ -43,7 +44,10 @@ export class Grid {
     this.box.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.box);
     window.addEventListener("beforeprint", () => this.print());
-    window.addEventListener("afterprint", () => this.draw());
+    window.addEventListener("afterprint", () => {
+      this.printing = false;
+      this.draw();
+    });
   }
 
   update(): void {
@@ -108,6 +112,7 @@ export class Grid {
   }
 
   draw(): void {
+    if (this.printing) return;
     this.box.style.setProperty("--columns", this.template());
     const total = this.rows.length * ROW_HEIGHT;
     this.spacer.style.height = Math.min(Math.max(total, ROW_HEIGHT), MOST_PIXELS) + "px";
@@ -152,8 +157,13 @@ export class Grid {
     return made;
   }
 
-  // Enough rows for paper.
-  print(): void { this.body.replaceChildren(...this.elements(0, Math.min(this.rows.length, PRINTED))); }
+  // Enough rows for paper, in columns that share its width.
+  print(): void {
+    this.printing = true;  // paper has another size, which is no reason to draw anew
+    const widths = this.columns.map((c) => "minmax(0, " + (this.source.widths[c] ?? 110) + "fr)");
+    this.box.style.setProperty("--columns", widths.join(" "));
+    this.body.replaceChildren(...this.elements(0, Math.min(this.rows.length, PRINTED)));
+  }
 
   private key(event: KeyboardEvent): void {
     const page = Math.max(1, Math.floor(this.box.clientHeight / ROW_HEIGHT) - 2);
