@@ -9,8 +9,9 @@
 namespace ulpscope {
 namespace {
 
-// A box of this size stays in the caches of a core while its elements are moved.
-constexpr int64_t kBoxBytes = int64_t{1} << 20;
+// A box of this size and what becomes of it stay in the second-level cache of a core while elements are
+// moved, and cost few new pages where a tensor is small.
+constexpr int64_t kBoxBytes = int64_t{256} << 10;
 // A box may be larger so that the runs that are read at once have so many bytes.
 constexpr int64_t kLargeBoxBytes = int64_t{6} << 20;
 constexpr int64_t kRunBytes = int64_t{8} << 10;
