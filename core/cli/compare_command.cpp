@@ -50,11 +50,13 @@ struct Sides {
   std::optional<DumpIndex> target, golden, reference;
 };
 
-// The options of one side: those of both, and the json of its compiled model.
-std::string with_fusion(const std::string& options, const std::string& fusion) {
-  if (fusion.empty()) return options;
+// The options of one side: those of both, the json of its compiled model, and the golden whose shapes may
+// tell what its dump does not.
+std::string with_own(const std::string& options, const std::string& fusion, const std::string& golden) {
+  if (fusion.empty() && golden.empty()) return options;
   nlohmann::json json = nlohmann::json::parse(options, nullptr, false);
-  json["fusion"] = fusion;
+  if (!fusion.empty()) json["fusion"] = fusion;
+  if (!golden.empty()) json["golden"] = golden;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -76,8 +78,10 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
   const std::span<Side> used(sides, request.reference_path.empty() ? 2 : 3);
   ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
   for (Side& side : used) {
-    auto handle =
-        context.open_source(side.path, side.source, with_fusion(request.source_options, side.fusion));
+    const bool is_golden = &side == &sides[1];
+    auto handle = context.open_source(
+        side.path, side.source,
+        with_own(request.source_options, side.fusion, is_golden ? std::string() : request.golden_path));
     if (!handle.ok()) return std::move(handle).error().within(side.word);
     side.handle = std::move(handle).value();
   }

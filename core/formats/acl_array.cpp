@@ -4,9 +4,36 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
+#include "formats/acl_names.hpp"
+#include "formats/acl_types.hpp"
 #include "formats/tensor_file.hpp"
 
 namespace ulpscope {
+
+GoldenShapes::GoldenShapes(std::string folder) : folder_(std::move(folder)) {
+  constexpr std::string_view kExtension = ".npy";
+  const Status listed = for_each_entry(folder_, [&](std::string_view file, EntryKind kind) {
+    if (kind != EntryKind::file || !file.ends_with(kExtension)) return true;
+    const auto name = parse_golden_name(file.substr(0, file.size() - kExtension.size()));
+    if (!name) return true;
+    Entry& entry = files_[std::string(name->name) + "." + std::to_string(name->output)];
+    if (entry.file.empty() || entry.timestamp < name->timestamp) entry = {name->timestamp, std::string(file)};
+    return true;
+  });
+  if (!listed.ok()) files_.clear();  // whoever compares with the folder says what is wrong with it
+}
+
+std::optional<Shape> GoldenShapes::find(std::string_view origin) const {
+  const size_t colon = origin.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto entry =
+      files_.find(acl_escaped(origin.substr(0, colon)) + "." + std::string(origin.substr(colon + 1)));
+  if (entry == files_.end()) return std::nullopt;
+  TensorRecord record;
+  if (!read_acl_array(folder_, entry->second.file, record).ok()) return std::nullopt;
+  return record.shape;
+}
 
 Result<AclStretch> read_acl_array(const std::string& root, const std::string& file, TensorRecord& record) {
   ULPSCOPE_ASSIGN(const File opened, File::open_under(root, file));

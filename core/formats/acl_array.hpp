@@ -5,7 +5,10 @@
 #include <ulpscope/types.hpp>
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "formats/storage_layout.hpp"
@@ -25,5 +28,25 @@ struct AclStretch {
 // a plan that turns them round. format, io; unsupported: a type without counterpart, or bytes of the other
 // order. Any thread.
 Result<AclStretch> read_acl_array(const std::string& root, const std::string& file, TensorRecord& record);
+
+// The shapes of a folder of golden arrays, for tensors whose original shape no dump and no compiled model
+// tells.
+class GoldenShapes {
+ public:
+  GoldenShapes() = default;
+  // Lists the arrays of a folder; one that cannot be listed has none.
+  explicit GoldenShapes(std::string folder);
+  // The shape of the array of an original tensor, "name:output"; of several the one written last. Nothing
+  // where there is none, or where it cannot be read. Any thread.
+  std::optional<Shape> find(std::string_view origin) const;
+
+ private:
+  struct Entry {
+    uint64_t timestamp = 0;
+    std::string file;
+  };
+  std::string folder_;
+  std::map<std::string, Entry, std::less<>> files_;  // by "{escaped name}.{output}"
+};
 
 }  // namespace ulpscope

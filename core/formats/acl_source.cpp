@@ -77,6 +77,9 @@ Result<AclOptions> parse_acl_options(std::string_view json) {
     } else if (name == "fusion") {
       if (!value.is_string()) return Error{Code::usage, "option fusion: expected the path of a json file"};
       options.fusion = value.get<std::string>();
+    } else if (name == "golden") {
+      if (!value.is_string()) return Error{Code::usage, "option golden: expected the path of a folder"};
+      options.golden = value.get<std::string>();
     } else if (name == "raw") {
       if (!value.is_boolean()) return Error{Code::usage, "option raw: expected true or false"};
       options.raw = value.get<bool>();

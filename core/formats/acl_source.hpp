@@ -23,6 +23,7 @@ struct AclOptions {
   std::vector<int32_t> steps, ranks;  // sorted; empty: all
   std::string fusion;                 // the compiled model's json; empty: looked for beside the dump
   bool raw = false;                   // tensors as they are stored
+  std::string golden;                 // a folder of arrays whose shapes are a last resort; empty: none
 };
 
 // usage: not an object, or not an option of this source.
@@ -49,7 +50,10 @@ class AclSource {
   };
 
   AclSource(Host host, AclTree tree, AclOptions options)
-      : host_(host), tree_(std::move(tree)), options_(std::move(options)) {}
+      : host_(host),
+        tree_(std::move(tree)),
+        options_(std::move(options)),
+        golden_(options_.golden.empty() ? GoldenShapes() : GoldenShapes(options_.golden)) {}
   void scan_leaf(RecordSink& sink, const AclLeaf& leaf);
   void emit(RecordSink& sink, const AclLeaf& leaf, const AclLeafContents& contents, const AclCall& call);
   void emit_tensors(RecordSink& sink, const AclLeafContents& contents, const AclCall& call, uint32_t op);
@@ -67,6 +71,7 @@ class AclSource {
   Host host_;
   AclTree tree_;
   AclOptions options_;
+  GoldenShapes golden_;
   std::unique_ptr<FusionGraph> graph_;      // of the leaf that is being read
   std::vector<std::vector<Part>> streams_;  // by token
 };

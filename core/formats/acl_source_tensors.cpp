@@ -78,6 +78,16 @@ void AclSource::put_layout(const AclTensor& tensor, const AclCall& call, Placed&
       if (!is_known(query.original) && known.has_origin_shape) query.original = known.origin_shape;
     }
   }
+  std::string guessed;
+  const bool is_plain = query.format == acl_format::kNd || !layout_letters(query.format).empty();
+  if (!is_known(query.original) && !is_plain) {
+    TensorRecord named;
+    name_tensor(named, tensor.part, tensor.index, call, &tensor);
+    if (auto shape = golden_.find(named.origin)) {
+      query.original = *std::move(shape);
+      guessed = "its original shape is not recorded: that of the golden array is taken; ";
+    }
+  }
   if (tensor.original_format >= 0) query.layouts.push_back(tensor.original_format);
   query.original_known = is_known(query.original);
   placed.usable = true;
@@ -93,7 +103,8 @@ void AclSource::put_layout(const AclTensor& tensor, const AclCall& call, Placed&
       return;
     }
     part.plan = std::move(plan).value();
-    note = part.plan.note;
+    note = guessed + part.plan.note;
+    if (part.plan.note.empty() && note.ends_with("; ")) note.resize(note.size() - 2);
   }
   record.shape = part.plan.shape;
   // Two elements share a byte: the last dimension counts bytes.

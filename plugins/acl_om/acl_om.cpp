@@ -15,6 +15,7 @@ class AclOm final : public ulpscope::Source {
       {"steps", "list of int", "[]", "steps (data_index folders) to read; empty: all"},
       {"ranks", "list of int", "[]", "devices to read; empty: all"},
       {"fusion", "string", "", "the compiled model as json; empty: looked for beside the dump"},
+      {"golden", "string", "", "a folder of arrays that tells original shapes which nothing else does"},
       {"raw", "bool", "false", "tensors as they are stored, not in their original layout"},
   };
 

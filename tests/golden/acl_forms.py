@@ -212,6 +212,22 @@ def check_arrays(folder):
     expect(code == 3 and "net_z.0.1773503600124012.npy" in err, "arrays: exit %d %s" % (code, err))
 
 
+def check_golden_shape(folder):
+    # NC1HWC0 with C0 = 4, and neither an original shape nor a compiled model.
+    stored = floats(*[c * 10 + place if c < 3 else 0 for place in range(4) for c in range(4)])
+    tensor = field(3, field(1, 1) + field(2, 3) + field(3, shape([1, 1, 2, 2, 4])) + field(6, 64))
+    write(folder + "/npu/Conv.net_c.1.1.1773503600124010", dump("net/c", [tensor], stored))
+    values = [c * 10 + place for c in range(3) for place in range(4)]
+    write(folder + "/golden/net_c.0.1773503600124010.npy", npy([1, 3, 2, 2], values))
+    code, result = compare(folder + "/npu", folder + "/golden")
+    expect(code == 0 and result["rows"][0]["verdict"] == "pass", "golden shape: exit %d %r" % (code, result["rows"]))
+    texts = " ".join(each["text"] for each in result["diagnostics"])
+    expect("that of the golden array is taken" in texts, "golden shape: %s" % texts)
+    write(folder + "/golden/net_c.0.1773503600124010.npy", npy([1, 5, 2, 2], range(20)))
+    code, result = compare(folder + "/npu", folder + "/golden")
+    expect(code == 3 and result["rows"][0]["verdict"] == "skip", "golden shape: of another: exit %d %r" % (code, result["rows"]))
+
+
 def check_runs(folder):
     for time in ("20260314155320", "20260314155321"):
         write(folder + "/%s/0/net/1/0/Add.x.1.1.1773503600124010" % time, dump("x", [output([2], 8)], floats(1, 2)))
@@ -221,7 +237,7 @@ def check_runs(folder):
 
 if __name__ == "__main__":
     for check in (check_overflow, check_slices, check_statistics, check_names, check_storage, check_unsupported,
-                  check_columns, check_arrays, check_runs):
+                  check_columns, check_arrays, check_golden_shape, check_runs):
         with tempfile.TemporaryDirectory() as place:
             check(place)
     sys.exit(1 if FAILED else 0)
