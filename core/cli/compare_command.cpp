@@ -123,14 +123,26 @@ Result<ParsedOptions> parse_stored(const std::vector<std::string>& words) {
   return parse_options(specs, arguments, 2);
 }
 
+// Whether there are pairs of tensors and none of them could be compared: arguments that agree prove nothing.
+bool lacks_every_tensor(const ResultTable& table) {
+  bool has_tensors = false;
+  for (const ResultRow& row : table.rows) {
+    if (row.pair.target == kNoIndex || row.pair.golden == kNoIndex || row.mode == Mode::value) continue;
+    has_tensors = true;
+    if (row.judged != Verdict::skip) return false;
+  }
+  return has_tensors;
+}
+
 // The exit code, by what counts and what was asked for.
-ExitCode decide(const Summary& summary, const CompareRequest& request, int64_t input_errors) {
+ExitCode decide(const ResultTable& table, const Summary& summary, const CompareRequest& request,
+                int64_t input_errors) {
   const bool unmatched = summary.only_target + summary.only_golden > 0;
   const bool failed = (request.fail_on != FailOn::never && summary.fail > 0) ||
                       (request.fail_on == FailOn::warning && summary.warning > 0) ||
                       (request.strict && unmatched);
   if (failed) return ExitCode::finding;
-  const bool nothing = summary.pass + summary.warning + summary.fail == 0;
+  const bool nothing = summary.pass + summary.warning + summary.fail == 0 || lacks_every_tensor(table);
   return summary.unreadable > 0 || input_errors > 0 || nothing ? ExitCode::unreadable : ExitCode::success;
 }
 
@@ -221,7 +233,7 @@ class CompareCommand : public Command {
     if (!locate_options.not_tied.empty()) localise(table, locate_options, *pool);
     add_error_places(table, context.cancel());
     if (request.replay) ULPSCOPE_TRY(add_replays(context, table));
-    apply_baseline(table, baseline);
+    for (const std::string& unused : apply_baseline(table, baseline)) context.log().warning(unused);
     table.diagnostics = diagnostics.kept();
     table.diagnostic_count = diagnostics.count();
     return report(context, request, table, folder, input_errors);
@@ -302,7 +314,7 @@ class CompareCommand : public Command {
         context.log().warning("--explain: no operation matches '" + printable(request.explain_glob) + "'");
       for (const std::string& paragraph : paragraphs) context.out() << "\n" << printable_lines(paragraph);
     }
-    return decide(view.head().summary, request, input_errors);
+    return decide(table, view.head().summary, request, input_errors);
   }
 
   // Names come from dumps: each line is made safe for a terminal.

@@ -74,6 +74,7 @@ Status CompareJudge::finish(ResultTable& table, const DumpIndex* reference, cons
     }
     ULPSCOPE_TRY(rows_->judge(&other, *pool));
   }
+  for (const std::string& left : rows_->left_to_similarity()) context.log().warning(left);
   if (chooser_ != nullptr)
     for (const std::string& unused : chooser_->unused()) context.log().warning(unused);
   return {};

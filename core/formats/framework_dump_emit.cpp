@@ -92,6 +92,7 @@ bool FolderEmitter::plan_outline(Plan& plan, const File& file) {
     return false;
   }
   plan.outline = std::move(*outline);
+  warn_of_task(plan);
   if (!plan.outline.broken) return true;
   const std::string count = std::to_string(plan.outline.entries.size());
   if (options_.salvage) {
@@ -103,6 +104,20 @@ bool FolderEmitter::plan_outline(Plan& plan, const File& file) {
        plan.outline.broken->message + "; --source-option salvage=true keeps the " + count +
            " entries before it");
   return false;
+}
+
+// Steps and ranks of one run are dumped with one task; where they are not, each pair is compared by what both
+// sides have.
+void FolderEmitter::warn_of_task(const Plan& plan) {
+  if (!plan.where.ends_with("dump.json")) return;
+  if (first_place_.empty()) {
+    first_task_ = plan.outline.task;
+    first_place_ = plan.where;
+  } else if (plan.outline.task != first_task_) {
+    warn(ULPSCOPE_E_FORMAT, plan.where,
+         "its task is " + printable(plan.outline.task) + ", that of " + first_place_ + " is " +
+             printable(first_task_) + ": compared by what both sides have");
+  }
 }
 
 void FolderEmitter::plan_companions(Plan& plan) {
@@ -312,11 +327,12 @@ void FolderEmitter::hint_phase(const Plan& plan, size_t index) {
 
 void FolderEmitter::emit_oddities(const Plan& plan) {
   const EntryOddities now = reader_.oddities();
-  const std::array<std::pair<int64_t, const char*>, 5> texts = {{
+  const std::array<std::pair<int64_t, const char*>, 6> texts = {{
       {now.repeated_members, "members stand twice in their object; the last one counts"},
       {now.out_of_range, "numbers are beyond double and read as infinite"},
       {now.placeholders, "tensors have placeholders instead of numbers (a run that crashed)"},
       {now.unknown_sections, "members of entries are of no known name and not read"},
+      {now.bad_statistics, "statistics are no numbers and count as not recorded"},
       {now.unknown_digests, "checksums are of no known form and not read"},
   }};
   for (const auto& [count, text] : texts)

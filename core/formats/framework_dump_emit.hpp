@@ -44,6 +44,7 @@ class FolderEmitter {
   void plan_parents(Plan& plan);
   void plan_structure(Plan& plan);
   void warn_about(const Plan& plan);
+  void warn_of_task(const Plan& plan);
   void emit_entries(Plan& plan, const File& file);
   void emit_entry(const Plan& plan, size_t index, const JsonTape* tape, std::string_view fault);
   void emit_tensors(const Plan& plan, uint32_t op);
@@ -68,10 +69,11 @@ class FolderEmitter {
   uint32_t next_op_ = 0;   // the number that the host gives the next op
   uint32_t first_op_ = 0;  // the number of the current file's first entry
   EntryReader reader_;
-  OpRecord op_;                // reused
-  TensorRecord tensor_;        // reused
-  std::string hint_;           // "prefill" or "decode", waiting for an op that can carry it
-  int32_t hinted_token_ = -2;  // the last token whose phase is known
+  OpRecord op_;                           // reused
+  TensorRecord tensor_;                   // reused
+  std::string hint_;                      // "prefill" or "decode", waiting for an op that can carry it
+  int32_t hinted_token_ = -2;             // the last token whose phase is known
+  std::string first_task_, first_place_;  // of the first dump.json
 };
 
 }  // namespace ulpscope

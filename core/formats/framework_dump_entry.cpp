@@ -264,6 +264,7 @@ void EntryReader::tensor_leaf(uint32_t node) {
   tensor.role = role_;
   tensor.path = path_;
   tensor.data_name.clear();
+  tensor.has_bad_data_name = false;
   tensor.digest.clear();
   tensor.fault.clear();
   tensor.shape.clear();
@@ -291,6 +292,7 @@ void EntryReader::tensor_leaf(uint32_t node) {
   tensor.foreign = tensor.dtype == DType::none && tensor.data_name.ends_with(".npy");
   if ((seen & kShapeMember) == 0) tensor.fault = "no shape";
   if (!tensor.fault.empty()) tensor.shape.clear();
+  if (tensor.fault.empty() && tensor.has_bad_data_name) tensor.fault = "data_name is no name of a file";
   if (tensor.fault.empty() && !tensor.data_name.empty() && !is_safe_relative(tensor.data_name))
     tensor.fault = "data_name \"" + printable(tensor.data_name) + "\": path leaves the dump";
 }
@@ -322,6 +324,7 @@ unsigned EntryReader::leaf_member(EntryTensor& tensor, std::string_view name, ui
   }
   if (name == "data_name") {
     tensor.data_name = text ? tape_->text(node) : std::string_view();
+    tensor.has_bad_data_name = tensor.data_name.empty();
     return kDataMember;
   }
   if (name == "md5") {
@@ -358,11 +361,15 @@ unsigned EntryReader::statistic(EntryTensor& tensor, uint32_t bit, double& value
       break;
     case JsonKind::text: {
       const auto parsed = parse_double(tape_->text(node));
-      if (!parsed) return bit;
+      if (!parsed) {
+        ++oddities_.bad_statistics;
+        return bit;
+      }
       value = *parsed;
       break;
     }
     default:
+      if (!tape_->is(node, JsonKind::null)) ++oddities_.bad_statistics;
       tensor.stats.present &= ~bit;
       return bit;
   }
@@ -378,7 +385,10 @@ void EntryReader::digest(EntryTensor& tensor, uint32_t node) {
     tensor.digest.append("xor64:").append(tape_->text(node));
     return;
   }
-  if (!tape_->is(node, JsonKind::text)) return;
+  if (!tape_->is(node, JsonKind::text)) {
+    if (!tape_->is(node, JsonKind::null)) ++oddities_.unknown_digests;
+    return;
+  }
   const std::string_view text = tape_->text(node);
   const bool is_xor = text.starts_with("0x") && is_hex(text.substr(2)) && text.size() == 18;
   if (is_xor)

@@ -23,8 +23,9 @@ struct EntryTensor {
   Shape shape;
   ulpscope_stats stats = {};
   uint32_t flags = 0;
-  std::string fault;     // why the record is unusable; empty: it is not
-  bool foreign = false;  // of an element type that no comparison knows (a numpy array of texts)
+  std::string fault;               // why the record is unusable; empty: it is not
+  bool has_bad_data_name = false;  // a data_name that is no text, or empty
+  bool foreign = false;            // of an element type that no comparison knows (a numpy array of texts)
 };
 
 // Oddities that are reported once a file, with their number.
@@ -34,6 +35,7 @@ struct EntryOddities {
   int64_t placeholders = 0;      // leaves whose numbers a crashed writer left unfilled
   int64_t unknown_sections = 0;  // members of an entry that are no section
   int64_t unknown_digests = 0;   // "md5" members of no known form
+  int64_t bad_statistics = 0;    // Max, Min, Mean or Norm that are no numbers
 };
 
 // Reads entries one after the other into memory that is reused. One thread at a time.

@@ -277,7 +277,8 @@ bool FaultFinder::explained(size_t op) const {
     // of them.
     const auto rank = ranks_.find(target_op(op).rank);
     const double in = std::max(error.in, rank == ranks_.end() ? 0 : rank->second.noise);
-    return error.out <= priors_.format_constant * (known->kappa * in + error.roundoff);
+    const bool is_off_by_factor = !known->selects && error.bias_excess > 1;
+    return !is_off_by_factor && error.out <= priors_.format_constant * (known->kappa * in + error.roundoff);
   }
   if (inner_says_all(op)) return true;  // what is inside was judged for itself
   if (!(error.out <= explained_error(op))) return false;
@@ -346,8 +347,9 @@ bool FaultFinder::is_tie(size_t op) {
 }
 
 // Equal statistics of an input prove nothing where they would not show the difference: it may have come in.
+// But no masked value moves all statistics of the result by one factor.
 bool FaultFinder::is_blind(size_t op) {
-  if (!ops_[op].statistics || !ops_[op].blind_input) return false;
+  if (!ops_[op].statistics || !ops_[op].blind_input || ops_[op].bias_excess > 1) return false;
   blind_.push_back(op);
   return true;
 }

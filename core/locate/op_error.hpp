@@ -15,6 +15,8 @@ namespace ulpscope {
 // roundings do.
 constexpr double kLeastForBias = 64;
 constexpr double kBiasRoundoffs = 4;
+// Of the coarsest formats of 16 bits and fewer: float16's.
+constexpr double kCoarseRoundoff = 0x1p-11;
 // A difference of up to this many times that of two golden runs is noise; one of more than kBeyondNoise is
 // not.
 constexpr double kWithinNoise = 4, kBeyondNoise = 16;
@@ -32,11 +34,12 @@ struct RowError {
   bool blind = false;       // statistics that would not show most differences: equal ones prove nothing
   double rel_l2 = 0;        // |t - g|2 / |g|2; absolute where the golden norm is 0
   double worst = 0;         // max |t - g| / rms(g); absolute where that is 0
-  double bias = 0;         // |slope - 1| of target over golden: a wrong constant factor; 0 where not measured
-  double residual = 0;     // what remains of rel_l2 when that factor is taken out
-  double absolute = 0;     // max |t - g|; 0 where only statistics are known
-  double over_noise = -1;  // the difference over that of two golden runs; -1: not known
-  double count = 1;        // elements behind the numbers
+  double bias = 0;      // |slope - 1| of target over golden: a wrong constant factor; 0 where not measured.
+                        // Statistics: what all of them are off by in one direction
+  double residual = 0;  // what remains of rel_l2 when that factor is taken out
+  double absolute = 0;  // max |t - g|; 0 where only statistics are known
+  double over_noise = -1;    // the difference over that of two golden runs; -1: not known
+  double count = 1;          // elements behind the numbers
   bool golden_zero = false;  // golden is 0 everywhere: rel_l2 and worst are absolute, of no known scale
   double roundoff = 0;       // of the coarser dtype of the two sides; 0 for exact types
 };

@@ -62,22 +62,29 @@ Result<Baseline> load_baseline(const std::string& path) {
   return baseline;
 }
 
-void apply_baseline(ResultTable& table, const Baseline& baseline) {
-  if (baseline.empty()) return;
+std::vector<std::string> apply_baseline(ResultTable& table, const Baseline& baseline) {
+  if (baseline.empty()) return {};
+  std::vector<bool> used(baseline.size());
   for (ResultRow& row : table.rows) {
     if (row.verdict != Verdict::fail && row.verdict != Verdict::warning) continue;
     const bool on_target = row.pair.target != kNoIndex;
     const DumpIndex& index = on_target ? *table.target : *table.golden;
     const ItemId item = on_target ? row.pair.target : row.pair.golden;
     const std::string_view op = index.text(index.ops()[index.items()[item].op].name);
-    for (const AcceptedDifference& entry : baseline) {
+    for (size_t i = 0; i < baseline.size(); ++i) {
+      const AcceptedDifference& entry = baseline[i];
       if (!glob_match(entry.op, op) || !glob_match(entry.tensor, index.item_name(item))) continue;
+      used[i] = true;
       row.verdict = Verdict::pass;
       if (!row.message.empty()) row.message += "; ";
       row.message += "accepted by " + entry.place + ": " + entry.why;
       break;
     }
   }
+  std::vector<std::string> unused;
+  for (size_t i = 0; i < baseline.size(); ++i)
+    if (!used[i]) unused.push_back(baseline[i].place + ": accepts nothing that fails or warns in this run");
+  return unused;
 }
 
 }  // namespace ulpscope

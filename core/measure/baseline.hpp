@@ -22,7 +22,8 @@ using Baseline = std::vector<AcceptedDifference>;
 // usage: an unknown key or a missing reason, with line and column.
 Result<Baseline> load_baseline(const std::string& path);
 
-// Rows that fail or warn and match an entry pass, and their message says why.
-void apply_baseline(ResultTable& table, const Baseline& baseline);
+// Rows that fail or warn and match an entry pass, and their message says why. Returns the entries that no row
+// matched, as "file:line:column: …".
+std::vector<std::string> apply_baseline(ResultTable& table, const Baseline& baseline);
 
 }  // namespace ulpscope

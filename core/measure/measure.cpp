@@ -277,6 +277,12 @@ std::vector<DataPair> detail_pairs(const ResultTable& table, const std::vector<D
   return chosen;
 }
 
+uint64_t total_bytes(const std::vector<DataPair>& pairs) {
+  uint64_t bytes = 0;
+  for (const DataPair& pair : pairs) bytes += pair.size_bytes;
+  return bytes;
+}
+
 void say_crc_mismatches(ResultTable& table, const Collector& collector, Diagnostics& diagnostics) {
   for (size_t i = 0; i < table.rows.size(); ++i) {
     ResultRow& row = table.rows[i];
@@ -290,6 +296,16 @@ void say_crc_mismatches(ResultTable& table, const Collector& collector, Diagnost
       add_message(row, text);
       diagnostics.add({Severity::warning, Code::format, collector.row_name(static_cast<int64_t>(i)), text});
     }
+  }
+}
+
+// Rows whose statistics were found lacking when they were judged.
+void say_lacking_statistics(const ResultTable& table, const Collector& collector, Diagnostics& diagnostics) {
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    const ResultRow& row = table.rows[i];
+    if (row.mode == Mode::statistics && row.unreadable)
+      diagnostics.add(
+          {Severity::error, Code::format, collector.row_name(static_cast<int64_t>(i)), row.message});
   }
 }
 
@@ -312,7 +328,6 @@ Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& po
   std::vector<DataPair> pairs = Planner(table, options, diagnostics).plan(pool);
   if (options.judge != nullptr) ULPSCOPE_TRY(choose_judgements(table, *options.judge, pairs));
   Collector collector(table, diagnostics, journal, listener);
-  uint64_t bytes = 0;
   std::vector<DataPair> open_pairs;
   for (const DataPair& pair : pairs) {
     collector.add_slot(pair.row);
@@ -322,10 +337,10 @@ Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& po
         continue;
       }
     }
-    bytes += pair.size_bytes;
     open_pairs.push_back(pair);
   }
-  if (listener != nullptr) listener->planned(static_cast<int64_t>(open_pairs.size()), bytes);
+  if (listener != nullptr)
+    listener->planned(static_cast<int64_t>(open_pairs.size()), total_bytes(open_pairs));
 
   PassOptions pass{options.groups,
                    options.groups_for_large,
@@ -341,8 +356,11 @@ Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& po
     measure_distributions(table, pairs, options.distributions ? INT64_MAX : kDistributionElements, pool,
                           cancel);
   judge_all(table, options.similarity, pool);
+  say_lacking_statistics(table, collector, diagnostics);
 
   const std::vector<DataPair> second = detail_pairs(table, pairs, options.detail_for_all);
+  if (listener != nullptr && !second.empty())
+    listener->planned(static_cast<int64_t>(second.size()), total_bytes(second));
   pass.detail = true;
   run_pass(*table.target, *table.golden, second, pass, pool, cancel, collector);
   if (cancel.requested()) return Error{Code::cancelled, "cancelled"};

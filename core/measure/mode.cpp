@@ -155,7 +155,12 @@ ModeChoice by_digest(const Sides& sides, const DumpIndex& target, const DumpInde
     return choice;
   }
   if (!sides.one(kDigest)) return neither(sides.target, sides.golden, kDigest);
-  if (sides.both(kStatistics)) return found(Mode::statistics);
+  if (sides.both(kStatistics)) {
+    ModeChoice choice = found(Mode::statistics);
+    choice.message = std::string("compared by statistics: ") +
+                     ((sides.t & kDigest) == 0 ? "target" : "golden") + " has no checksum of it";
+    return choice;
+  }
   return (sides.t & kDigest) == 0 ? lacks(sides.target, "target", kDigest)
                                   : lacks(sides.golden, "golden", kDigest);
 }

@@ -169,6 +169,27 @@ Status RowJudge::judge(const ResultTable* reference, ThreadPool& pool) {
   return {};
 }
 
+std::vector<std::string> RowJudge::left_to_similarity() const {
+  std::map<std::string, int64_t> reasons;
+  for (size_t i = 0; i < table_.rows.size(); ++i) {
+    const Mode mode = table_.rows[i].mode;
+    if (mode == Mode::statistics || mode == Mode::digest) {
+      ++reasons[fmt::format("only their {} recorded, and judgements need data",
+                            mode == Mode::statistics ? "statistics are" : "checksums are")];
+      continue;
+    }
+    const auto found = chosen_.find(static_cast<int64_t>(i));
+    if (mode != Mode::data || found == chosen_.end() || found->second.group != kNone) continue;
+    ++reasons[found->second.note.empty() ? "no rule that applies to them names another judgement"
+                                         : found->second.note];
+  }
+  std::vector<std::string> out;
+  for (const auto& [reason, count] : reasons)
+    out.push_back(fmt::format("{} {} judged by similarity: {}", count_text(count),
+                              count == 1 ? "tensor is" : "tensors are", reason));
+  return out;
+}
+
 Status RowJudge::judge_row(int64_t number, const Chosen& chosen, const DataMetrics* reference) {
   ResultRow& row = table_.rows[static_cast<size_t>(number)];
   const DataMetrics& data = table_.data_metrics[static_cast<size_t>(row.metrics)];

@@ -36,6 +36,9 @@ class RowJudge final : public RowGrouping {
   // null. internal or usage: what a plugin answers.
   Status judge(const ResultTable* reference, ThreadPool& pool);
 
+  // After judge(): the tensors that similarity judged in place of what was chosen, counted by reason.
+  std::vector<std::string> left_to_similarity() const;
+
  private:
   struct Chosen {
     int32_t group = kNone;

@@ -1,9 +1,12 @@
 #include "measure/similarity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,7 +116,7 @@ class EntryJudge {
     const StatisticPair& norm = facts.statistics[Statistic::l2norm];
     if (facts.row->mode != Mode::statistics || norm.kind != StatisticClass::different || *norm.golden != 0)
       return;
-    facts.reasons.add(Verdict::warning, "l2norm: target " + number_text(*norm.target) + ", golden 0");
+    facts.reasons.add(Verdict::warning, "l2norm: target " + reason_number(*norm.target) + ", golden 0");
   }
 
   // Fails when the inputs agree in nearly all elements and the output does not: min over inputs of
@@ -121,9 +124,9 @@ class EntryJudge {
   void check_ratio(RowFacts& facts, const InputSummary& inputs) const {
     if (!facts.ratio || !(inputs.ratio > options_.ratio_input) || *facts.ratio >= options_.ratio_output)
       return;
-    facts.reasons.add(Verdict::fail, "within_1e-3 is " + number_text(*facts.ratio) + ", below " +
-                                         number_text(options_.ratio_output) + ", with inputs at " +
-                                         number_text(inputs.ratio));
+    facts.reasons.add(Verdict::fail, "within_1e-3 is " + reason_number(*facts.ratio) + ", below " +
+                                         reason_number(options_.ratio_output) + ", with inputs at " +
+                                         reason_number(inputs.ratio));
   }
 
   // drop = min over inputs of the cosine - cosine of the output.
@@ -133,9 +136,9 @@ class EntryJudge {
     if (!(drop > options_.cosine_drop_warning)) return;
     const bool fails = drop > options_.cosine_drop_fail;
     facts.reasons.add(fails ? Verdict::fail : Verdict::warning,
-                      "cosine is " + number_text(*facts.cosine) + ", more than " +
-                          number_text(fails ? options_.cosine_drop_fail : options_.cosine_drop_warning) +
-                          " below that of the inputs, " + number_text(inputs.cosine));
+                      "cosine is " + reason_number(*facts.cosine) + ", more than " +
+                          reason_number(fails ? options_.cosine_drop_fail : options_.cosine_drop_warning) +
+                          " below that of the inputs, " + reason_number(inputs.cosine));
   }
 
   // e = relative error of the l2norm. Fails when e of all inputs is below norm_input and e of the output
@@ -146,12 +149,12 @@ class EntryJudge {
     if (!norm.relative) return;
     const double error = *norm.relative;
     const auto numbers = [&] {
-      return "relative error " + number_text(error) + " of l2norm (target " + number_text(*norm.target) +
-             ", golden " + number_text(*norm.golden) + ")";
+      return "relative error " + reason_number(error) + " of l2norm (target " + reason_number(*norm.target) +
+             ", golden " + reason_number(*norm.golden) + ")";
     };
     if (inputs.norm < options_.norm_input && error > options_.norm_output)
-      facts.reasons.add(Verdict::fail, numbers() + " is above " + number_text(options_.norm_output) +
-                                           ", with inputs at " + number_text(inputs.norm));
+      facts.reasons.add(Verdict::fail, numbers() + " is above " + reason_number(options_.norm_output) +
+                                           ", with inputs at " + reason_number(inputs.norm));
     if (!(error > noise_floor(facts, options_)) || std::isinf(inputs.norm)) return;
     const bool grows =
         inputs.norm == 0 ? error > options_.norm_input : error / inputs.norm > options_.norm_growth;
@@ -159,8 +162,8 @@ class EntryJudge {
     facts.reasons.add(
         Verdict::warning,
         numbers() + (inputs.norm == 0 ? " with equal inputs"
-                                      : " is more than " + number_text(options_.norm_growth) +
-                                            " times that of the inputs, " + number_text(inputs.norm)));
+                                      : " is more than " + reason_number(options_.norm_growth) +
+                                            " times that of the inputs, " + reason_number(inputs.norm)));
   }
 
   // Nothing that both sides recorded could be compared.
@@ -169,6 +172,22 @@ class EntryJudge {
            facts.target.shape == facts.golden.shape && !facts.statistics.any(StatisticClass::equal) &&
            !facts.statistics.any(StatisticClass::different) &&
            !facts.statistics.any(StatisticClass::mismatch);
+  }
+
+  // What both sides recorded may agree, but one side has a number that the other should have: the extremes of
+  // every type, mean and norm of the floating types.
+  static std::optional<std::string> statistic_of_one_side(const RowFacts& facts) {
+    if (facts.row->mode != Mode::statistics || facts.target.dtype != facts.golden.dtype || facts.count() == 0)
+      return std::nullopt;
+    for (size_t i = 0; i < kStatisticCount; ++i) {
+      const StatisticPair& pair = facts.statistics.of[i];
+      const auto which = static_cast<Statistic>(i);
+      const bool is_extreme = which == Statistic::max || which == Statistic::min;
+      if (pair.target.has_value() == pair.golden.has_value()) continue;
+      if (!is_extreme && !is_floating(facts.target.dtype)) continue;
+      return fmt::format("{} is recorded in {} alone", to_text(which), pair.target ? "target" : "golden");
+    }
+    return std::nullopt;
   }
 
   void finish(RowFacts& facts, bool ignore_all) const {
@@ -184,6 +203,13 @@ class EntryJudge {
       row.absent = Absent::no_statistics;
       row.unreadable = facts.statistics.any(StatisticClass::unavailable);
       add_message(row, "no statistic is available on both sides");
+      return;
+    }
+    if (const auto lone = statistic_of_one_side(facts); lone && facts.reasons.verdict() != Verdict::fail) {
+      row.judged = Verdict::skip;
+      row.absent = Absent::no_statistics;
+      row.unreadable = true;
+      add_message(row, *lone);
       return;
     }
     row.judged = facts.reasons.verdict();
@@ -225,6 +251,10 @@ bool is_of_framework_family(std::string_view source) {
 }
 
 }  // namespace
+
+std::string reason_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : number_text(value);
+}
 
 bool is_one_family(std::string_view target_source, std::string_view golden_source) {
   return target_source == golden_source ||

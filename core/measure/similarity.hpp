@@ -5,11 +5,15 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "report/result_table.hpp"
 
 namespace ulpscope {
+
+// A number in a reason: nine digits, which tell two float32 apart.
+std::string reason_number(double value);
 
 // Thresholds, each with its source in similarity.cpp.
 struct SimilarityOptions {

@@ -42,8 +42,8 @@ std::optional<std::string> overflow_text(std::string_view side, double value, DT
   if (!(is_floating(other) || is_complex(other)) || !std::isfinite(value)) return std::nullopt;
   const double limit = largest_finite(other);
   if (!(std::fabs(value) > limit)) return std::nullopt;
-  return std::string(side) + " " + number_text(value) + " does not fit " + name(other) + " (largest " +
-         number_text(limit) + ")";
+  return std::string(side) + " " + reason_number(value) + " does not fit " + name(other) + " (largest " +
+         reason_number(limit) + ")";
 }
 
 std::string class_counts(const SideSums& side) {
@@ -78,7 +78,7 @@ void check_class_of_statistics(RowFacts& facts) {
     const StatisticPair& pair = facts.statistics.of[i];
     if (pair.kind != StatisticClass::mismatch) continue;
     std::string reason =
-        both(to_text(static_cast<Statistic>(i)), number_text(*pair.target), number_text(*pair.golden));
+        both(to_text(static_cast<Statistic>(i)), reason_number(*pair.target), reason_number(*pair.golden));
     if (std::isinf(*pair.target))
       if (const auto text = overflow_text("golden", *pair.golden, facts.target.dtype))
         reason += ": overflow, " + *text;
@@ -98,7 +98,7 @@ void check_exact(RowFacts& facts) {
     facts.reasons.add(Verdict::fail, std::to_string(sums.unequal) + " of " + std::to_string(sums.elements) +
                                          " elements of an exact type differ, first at " +
                                          place_text(sums.first_unequal_index, facts.target) +
-                                         ", at most by " + number_text(sums.max_abs_err));
+                                         ", at most by " + reason_number(sums.max_abs_err));
     return;
   }
   for (size_t i = 0; i < kStatisticCount; ++i) {
@@ -106,7 +106,7 @@ void check_exact(RowFacts& facts) {
     if (pair.kind != StatisticClass::different) continue;
     facts.reasons.add(Verdict::fail,
                       both(std::string(to_text(static_cast<Statistic>(i))) + " of an exact type",
-                           number_text(*pair.target), number_text(*pair.golden)));
+                           reason_number(*pair.target), reason_number(*pair.golden)));
   }
 }
 
@@ -149,8 +149,8 @@ void check_single(RowFacts& facts, const SimilarityOptions& options) {
   if (relative <= options.single_relative) return;
   facts.reasons.add(
       Verdict::fail,
-      both("the one element", number_text(sums.max_abs_target), number_text(sums.max_abs_golden)) +
-          ", relative error " + number_text(relative) + " above " + number_text(options.single_relative));
+      both("the one element", reason_number(sums.max_abs_target), reason_number(sums.max_abs_golden)) +
+          ", relative error " + reason_number(relative) + " above " + reason_number(options.single_relative));
 }
 
 void check_digest(RowFacts& facts, const RowContext& context) {

@@ -41,6 +41,15 @@ std::string value_text(double value) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value) : number_text(value);
 }
 
+// Two numbers that differ, with the digits that show it.
+std::string against_text(double target, double golden) {
+  for (const int digits : {4, 7, 17}) {
+    const std::string a = fmt::format("{:.{}g}", target, digits), b = fmt::format("{:.{}g}", golden, digits);
+    if (a != b || digits == 17) return a + " against " + b;
+  }
+  return "";
+}
+
 std::string index_text(const std::vector<int64_t>& index) {
   return fmt::format("[{}]", fmt::join(index, ","));
 }
@@ -129,8 +138,7 @@ std::string statistics_sentence(const ReportHead& head, const RowView& row) {
     const std::string word(name);
     const auto target = metric(head, row, "target_" + word), golden = metric(head, row, "golden_" + word);
     if (!target || !golden || *target == *golden) continue;
-    text += fmt::format("{}{} {} against {}", text.empty() ? "" : ", ", word, value_text(*target),
-                        value_text(*golden));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, against_text(*target, *golden));
   }
   return text;
 }
@@ -305,11 +313,14 @@ std::vector<std::string> plain_file_sentences(const ReportView& report) {
       ++more;
       continue;
     }
-    std::vector<std::string> parts = {difference_sentence(head, row), data_sentence(head, row, {})};
+    const bool is_equal = metric(head, row, "unequal") == 0 && metric(head, row, "nonfinite_mismatch") == 0;
+    std::vector<std::string> parts = {"", ""};
+    if (!is_equal) parts = {difference_sentence(head, row), data_sentence(head, row, {})};
     if (row.target.dtype != row.golden.dtype && !row.unreadable)
       parts[0] +=
           fmt::format("{}{} against {}", parts[0].empty() ? "" : "; ", row.target.dtype, row.golden.dtype);
-    if (const auto error = metric(head, row, "rel_l2")) parts.push_back(fmt::format("rel_l2 {:.1e}", *error));
+    if (const auto error = metric(head, row, "rel_l2"); error && !is_equal)
+      parts.push_back(fmt::format("rel_l2 {:.1e}", *error));
     if (parts[1].empty() && !single) parts.emplace_back(row.message);
     std::erase(parts, "");
     const std::string name = single ? "" : std::string(row.named().op) + ": ";

@@ -43,7 +43,7 @@ void add_row(Case& into, const RowView& row) {
   if (into.lines.size() >= kMaxLines) return;
   std::string line(row.named().item);
   line += ": ";
-  line += row.message.empty() ? row.match : row.message;
+  line += !row.message.empty() ? row.message : row.one_sided() ? row.match : to_text(row.verdict);
   into.lines.push_back(std::move(line));
 }
 

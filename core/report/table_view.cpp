@@ -97,6 +97,24 @@ TableView::TableView(const ResultTable& table, std::string version) : table_(tab
   }
 }
 
+namespace {
+
+// What the localisation says of a row whose own numbers gave no reason.
+std::string_view cause_message(Cause cause) {
+  switch (cause) {
+    case Cause::culprit:
+      return "named by the localisation: what came in does not explain it";
+    case Cause::inherited:
+      return "differs because of an operation at fault before it";
+    case Cause::rounding:
+      return "explained by the number formats";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
 void TableView::read_row(int64_t index, RowView& view) const {
   const ResultRow& row = table_.rows[static_cast<size_t>(index)];
   read_side(*table_.target, row.pair.target, view.target, view.target_item, view.wants_sides);
@@ -115,7 +133,7 @@ void TableView::read_row(int64_t index, RowView& view) const {
   view.mode = to_text(row.mode);
   view.judgement = table_.judgements[static_cast<size_t>(row.judgement)];
   view.absent = row.absent == Absent::none ? std::string_view() : to_text(row.absent);
-  view.message = row.message;
+  view.message = row.message.empty() ? cause_message(row.cause) : std::string_view(row.message);
   view.judged = row.judged;
   view.verdict = row.verdict;
   view.cause = row.cause;

@@ -93,6 +93,7 @@ class Block {
   void write_sides() {
     write_side("target", head_.target);
     write_side("golden", head_.golden);
+    if (head_.reference) write_side("reference", *head_.reference);
   }
 
   void write_matches() {
@@ -120,6 +121,15 @@ class Block {
     line(shorten_middle(text, options_.style.width));
   }
 
+  // Whether a baseline accepts what the culprit does: its row passes only then.
+  bool is_accepted(const Culprit& culprit) const {
+    if (culprit.row < 0 || culprit.row >= report_.row_count()) return false;
+    RowView row;
+    row.wants_metrics = row.wants_sides = false;
+    report_.read_row(culprit.row, row);
+    return row.verdict == Verdict::pass;
+  }
+
   // "COMPUTE FAULT  op  tensor   step 0  rank 0        certain"
   void write_headline(const Culprit& culprit) {
     const std::string kind = headline(culprit.kind);
@@ -128,13 +138,14 @@ class Block {
     if (culprit.step >= 0) place += fmt::format("  step {}", culprit.step);
     if (culprit.rank >= 0) place += fmt::format("  rank {}", culprit.rank);
     if (culprit.token >= 0) place += fmt::format("  token {}", culprit.token);
-    const std::string confidence = printable(culprit.confidence);
+    const bool accepted = is_accepted(culprit);
+    const std::string confidence = accepted ? "accepted" : printable(culprit.confidence);
     const int64_t fixed = display_width(kind) + 2 + display_width(place) + 2 + display_width(confidence);
     const std::string op = shorten_middle(printable(culprit.op_name), room(fixed));
     const int64_t width = options_.style.width == 0 ? kLayoutWidth : options_.style.width;
     const int64_t gap = std::max<int64_t>(2, width - fixed + 2 - display_width(op));
-    line(fmt::format("{}  {}{}{}{}", painted(Tone::red, kind), painted(Tone::bold, op), place,
-                     std::string(static_cast<size_t>(gap), ' '), confidence));
+    line(fmt::format("{}  {}{}{}{}", painted(accepted ? Tone::yellow : Tone::red, kind),
+                     painted(Tone::bold, op), place, std::string(static_cast<size_t>(gap), ' '), confidence));
   }
 
   std::string where_all_is() const {

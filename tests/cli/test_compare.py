@@ -191,6 +191,38 @@ class AnswerTest(CompareTest):
         self.assertEqual((row["judged"], row["verdict"]), ("fail", "pass"))
         self.assertIn("other kernel", row["message"])
 
+    def test_an_accepted_culprit_says_so_in_its_headline(self):
+        baseline = self.write("accepted.yaml", "accept:\n  - {op: 'Torch.matmul.2.*', why: other kernel}\n  - {op: nobody, why: gone}\n")
+        run, _ = self.compare(0, os.path.join(EXAMPLE, "target"), os.path.join(EXAMPLE, "golden"), "--baseline", baseline)
+        headline = next(line for line in run.out.splitlines() if line.startswith("COMPUTE FAULT"))
+        self.assertTrue(headline.endswith(" accepted"), headline)
+        self.assertIn("accepted.yaml:3:5: accepts nothing that fails or warns in this run", run.err)
+
+    def test_a_judgement_that_could_not_be_applied_is_told(self):
+        run = self.check(0, "compare", *self.pair(CHAIN), "-o", self.path("out"), "--judge", "ulp")
+        self.assertIn("4 tensors are judged by similarity: only their statistics are recorded", run.err)
+        for side in ("a.npy", "b.npy"):
+            self.write(side, npy("<f4", [2], floats(1, 2)))
+        run = self.check(0, "compare", self.path("a.npy"), self.path("b.npy"), "-o", self.path("out"), "--judge", "quantised")
+        self.assertIn("1 tensor is judged by similarity: quantised does not apply", run.err)
+
+    def test_equal_arrays_have_no_numbers_to_tell(self):
+        for side in ("a.npy", "b.npy"):
+            self.write(side, npy("<f4", [2], floats(1, 2)))
+        run = self.check(0, "compare", self.path("a.npy"), self.path("b.npy"), "-o", self.path("out"))
+        self.assertNotIn("differs in", run.out)
+
+    def test_rows_behind_a_fault_say_why_they_differ(self):
+        _, result = self.compare(1, os.path.join(EXAMPLE, "target"), os.path.join(EXAMPLE, "golden"))
+        inherited = [row for row in result["rows"] if row.get("cause") == "inherited"]
+        self.assertGreater(len(inherited), 30)
+        self.assertEqual([row for row in inherited if not row["message"]], [])
+
+    def test_a_reference_stands_beside_the_two_sides(self):
+        target, golden = os.path.join(EXAMPLE, "target"), os.path.join(EXAMPLE, "golden")
+        run = self.check(1, "compare", target, golden, "-o", self.path("out"), "-rp", golden)
+        self.assertIn("\nreference  ", run.out)
+
     def test_a_baseline_without_reason_is_a_usage_error_with_its_place(self):
         baseline = self.write("accepted.yaml", "accept:\n  - {op: 'Torch.*'}\n")
         run = self.check(2, "compare", *self.pair(CHAIN), "-o", self.path("out"), "--baseline", baseline)
@@ -303,6 +335,54 @@ class DamagedInputTest(CompareTest):
         _, result = self.compare(3, self.path("target"), self.path("golden"))
         self.assertEqual(result["rows"][0]["verdict"], "skip")
         self.assertEqual(result["diagnostics"][0]["severity"], "error")
+
+    def test_a_statistic_of_one_side_alone_is_never_a_pass(self):
+        for value, kind in (("abc", "text"), (None, "null"), ({}, "object"), ([1], "list")):
+            with self.subTest(kind):
+                bad = dict(CHAIN, **{"Torch.add.0.forward": call(tensor(Max=value), output=tensor((3.0, -2.0, 0.2, 4.0)))})
+                shutil.rmtree(self.path("out"), ignore_errors=True)
+                run, result = self.compare(3, *self.pair(bad))
+                row = result["rows"][0]
+                self.assertEqual((row["verdict"], row["message"]), ("skip", "max is recorded in golden alone"))
+                self.assertEqual(result["localisation"]["verdict"], "inconclusive")
+                self.assertIn("Torch.add.0.forward input.0: max is recorded in golden alone", run.out)
+                self.assertEqual("statistics are no numbers" in run.out, value is not None)
+
+    def test_the_mean_of_integers_may_be_recorded_on_one_side(self):
+        leaf = tensor(dtype="torch.int64")
+        data = {"Torch.add.0.forward": call(leaf, output=leaf)}
+        newer = {"Torch.add.0.forward": call(dict(leaf, Mean=None), output=dict(leaf, Mean=None))}
+        self.compare(0, *self.pair(newer, data))
+
+    def test_a_checksum_of_one_side_alone_is_told(self):
+        data = {"Torch.add.0.forward": call(tensor(md5="0011aabb"), output=tensor(md5="0011aabb"))}
+        bad = {"Torch.add.0.forward": call(tensor(md5=5), output=tensor(md5=[]))}
+        _, result = self.compare(0, *self.pair(bad, data))
+        self.assertIn("compared by statistics: ", result["rows"][1]["message"])
+
+    def test_a_data_name_that_is_no_text_is_never_a_pass(self):
+        for value in (5, [], {}, None, ""):
+            with self.subTest(value):
+                for side in ("target", "golden"):
+                    self.tensor_dump(side, [1, 2, 3])
+                self.dump("target", {"Torch.relu.0.forward": call(output=tensor(shape=(3,), data_name=value))}, task="tensor")
+                shutil.rmtree(self.path("out"), ignore_errors=True)
+                run, result = self.compare(3, self.path("target"), self.path("golden"))
+                self.assertEqual(result["rows"][0]["verdict"], "skip")
+                self.assertIn("data_name is no name of a file", run.out)
+
+    def test_what_was_asked_for_and_is_not_recorded_is_no_success(self):
+        run = self.check(3, "compare", os.path.join(EXAMPLE, "target"), os.path.join(EXAMPLE, "golden"), "-o", self.path("out"),
+                         "--data", "digest")
+        self.assertIn("no tensor could be compared", run.out)
+
+    def test_a_rank_of_another_task_is_told(self):
+        target, golden = self.pair(CHAIN)
+        self.dump("target", CHAIN, rank=1)
+        self.dump("golden", CHAIN, rank=1, task="tensor")
+        run, _ = self.compare(0, target, golden)
+        self.assertIn("golden: step0/rank1/dump.json: its task is tensor, that of step0/rank0/dump.json is statistics",
+                      " ".join(run.out.split()))
 
     def test_a_data_name_that_leaves_the_dump_is_not_opened(self):
         for side in ("target", "golden"):

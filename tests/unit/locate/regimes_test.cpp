@@ -78,6 +78,35 @@ TEST_CASE("localise: in a coarse format one element that differs does not make a
   CHECK(verdict(DType::bf16, all) == "compute_fault");
 }
 
+TEST_CASE("localise: statistics of a coarse format that are all off by one factor are no rounding") {
+  const auto coarse = [](TensorRecord record) {
+    record.dtype = DType::bf16;
+    return record;
+  };
+  // Two products whose inputs are off by half a roundoff of bfloat16 (2^-8); the second result by extremes
+  // and norm as given.
+  const auto answer = [&](double max, double min, double norm) {
+    Script target, golden;
+    for (Script* side : {&target, &golden})
+      for (int i = 0; i < 2; ++i) {
+        TensorRecord in = coarse(measured(Role::input, "0", 1)), out = coarse(measured(Role::output, "0", 2));
+        if (side == &target) {
+          in.stats.max *= 1 + 0x1p-9;
+          out.stats.max *= i == 0 ? 1 - 0x1p-9 : max;
+          out.stats.min *= i == 0 ? 1 + 0x1p-9 : min;
+          out.stats.l2norm *= i == 0 ? 1 : norm;
+        }
+        side->op("Functional.linear." + std::to_string(i) + ".forward", {in, out});
+      }
+    return first(run(target, golden).table.localisation);
+  };
+  CHECK(answer(1.02, 1.024, 1.018) == "compute_fault Functional.linear.1.forward output.0 step 0 rank 0");
+  CHECK(answer(0.98, 0.976, 0.982) == "compute_fault Functional.linear.1.forward output.0 step 0 rank 0");
+  CHECK(answer(1.02, 1.024, 1.008) == "none");  // the norm hardly moved
+  CHECK(answer(1.02, 0.98, 1.018) == "none");   // no common direction
+  CHECK(answer(1.009, 1.01, 1.008) == "none");  // what healthy runs reach
+}
+
 TEST_CASE("localise: products of 16-bit formats are summed in float32") {
   const auto verdict = [](double error) {
     Script target, golden;
