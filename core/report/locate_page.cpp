@@ -191,6 +191,9 @@ class LocatePage {
     members.expect(tape_.is(ask, JsonKind::object), "ask", "an object");
     members.enter("ask");
     instructions_ = members.texts(ask, "instructions");
+    const std::string_view stage_file = members.text(0, "stage_file");
+    if (!stage_file.empty())
+      next_.insert(next_.begin(), printable("ulpscope locate --stages " + shell_word(stage_file)));
     head_ += "\"ask\":{";
     for (const char* name : {"stage", "question", "folder"}) add_member(head_, name, members.text(ask, name));
     for (const char* name : {"options", "removed_options", "files", "keep", "instructions"})

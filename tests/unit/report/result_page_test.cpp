@@ -178,7 +178,8 @@ TEST_CASE("locate page: the steps, the first operator that differs, and what to 
   CHECK(head.at("steps").at(2).at("differing") == 3);
   CHECK(head.at("steps").at(0).at("met") == false);
   CHECK(head.at("ask").at("instructions").size() == 2);
-  CHECK(head.at("page").at("next").at(0) == "ulpscope compare 'a b' h -fr a.json --explain enc/LayerNorm");
+  CHECK(head.at("page").at("next").at(0) == "ulpscope locate --stages stages.yaml");
+  CHECK(head.at("page").at("next").at(1) == "ulpscope compare 'a b' h -fr a.json --explain enc/LayerNorm");
   CHECK(page.find("<li>  --keep_dtype=./exceptionlist.cfg</li>") != std::string::npos);
 }
 

@@ -30,6 +30,7 @@ const WIDTHS: Record<string, number> = {
   message: 280,
   device_dtype: 120
 };
+const MOST_NOTICES = 50;
 const TEXTS = ["judgement", "output", "device_dtype", "shape"];
 
 function cellText(app: ApiApp, column: string, index: number): string {
@@ -138,10 +139,10 @@ export function runFacts(rows: [string, string][]): HTMLElement {
 
 function runView(model: ApiModel): HTMLElement {
   const {head} = model.report;
+  const notices = head.notices.filter((notice) => notice !== "device: " + head.device);
   return section(
-      "run", t("run"),
-      ...head.notices.filter((notice) => notice !== "device: " + head.device)
-          .map((notice) => h("p", {class: "notice"}, notice)),
+      "run", t("run"), ...notices.slice(0, MOST_NOTICES).map((text) => h("p", {class: "notice"}, text)),
+      notices.length > MOST_NOTICES ? h("p", {}, t("truncated", count(notices.length - MOST_NOTICES))) : null,
       runFacts([
         [model.isPair ? "deviceTable" : "dump", model.isPair ? head.device : head.dump],
         [model.isPair ? "referenceTable" : "device", model.isPair ? head.reference : head.device],

@@ -70,7 +70,6 @@ function nextPart(head: LocateHead): Child[] {
     parts.push(h("p", {class: "said"}, ask.question));
   } else if (ask) {
     parts.push(h("pre", {class: "request"}, ...ask.instructions.map((line) => h("div", {}, line))));
-    if (head.stage_file !== "") parts.push(copyable("ulpscope locate --stages " + head.stage_file));
   } else {
     parts.push(h("p", {class: "said"}, t("do_" + head.outcome)));
   }
