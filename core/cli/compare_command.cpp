@@ -99,6 +99,14 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
       all.add(std::move(diagnostic));
     }
     if (!side.index->ok()) return std::move(*side.index).error().within(side.word);
+    Diagnostics unmet;
+    Status checked = context.check_filter(**side.index, request.filter,
+                                          with_own(request.source_options, side.fusion, ""), unmet);
+    if (!checked.ok()) return std::move(checked).error().within(side.word);
+    for (Diagnostic& each : unmet.kept()) {
+      each.where = side.word;
+      all.add(std::move(each));
+    }
   }
   Sides out;
   out.target.emplace(std::move(*sides[0].index).value());

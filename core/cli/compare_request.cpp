@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "cli/context.hpp"
@@ -65,6 +66,20 @@ Status read_sources(const ParsedOptions& options, CompareRequest& request) {
   ULPSCOPE_ASSIGN(SourceOptions wanted, source_options(options, request.filter));
   request.source_options = std::move(wanted.json);
   request.source_option_names = std::move(wanted.names);
+  return {};
+}
+
+// The word after a mapping option is its file; where that is a dump, the dumps are one too few.
+Status refuse_folders_as_mapping(const ParsedOptions& options) {
+  for (const char* name : {"data_mapping", "cell_mapping", "api_mapping", "layer_mapping", "mapping"}) {
+    const std::string file = options.text_or(name, "");
+    std::error_code ignored;
+    if (file.empty() || !std::filesystem::is_directory(file, ignored)) continue;
+    const bool may_lack = std::string_view(name) == "cell_mapping";
+    return Error{Code::usage,
+                 "option --" + std::string(name) + ": " + printable(file) + " is a folder, expected a file" +
+                     (may_lack ? "; to pair modules without one put the option behind the dumps" : "")};
+  }
   return {};
 }
 
@@ -219,12 +234,11 @@ std::vector<OptionSpec> compare_options() {
       value("close_fusion_rule_file", {"cfr", "cf"}, "FILE",
             "compiled model of the golden as json; default: looked for"),
       value("data", {}, "KIND", "data, statistics or digest; default: the best that both sides offer"),
-      optional("data_mapping", {"dm"}, "FILE", "row names of the target and what they are called in golden"),
+      value("data_mapping", {"dm"}, "FILE", "row names of the target and what they are called in golden"),
       optional("cell_mapping", {"cm"}, "FILE",
                "module names of the target and what they are called in golden"),
-      optional("api_mapping", {"am"}, "FILE", "APIs of the target and their arguments in golden"),
-      optional("layer_mapping", {"lm"}, "FILE",
-               "children of module classes and what they are called in golden"),
+      value("api_mapping", {"am"}, "FILE", "APIs of the target and their arguments in golden"),
+      value("layer_mapping", {"lm"}, "FILE", "children of module classes and what they are called in golden"),
       value("mapping", {}, "FILE", "rules with patterns for operations and tensors (docs/mapping.md)"),
       flag("fuzzy_match", {"fm"}, "pair calls without looking at their numbers"),
       flag("consistent_check", {}, "training (target) against inference: joins merged projections"),
@@ -254,6 +268,7 @@ std::vector<OptionSpec> compare_options() {
 
 Result<CompareRequest> read_compare_request(const ParsedOptions& options, const std::string& version) {
   CompareRequest request;
+  ULPSCOPE_TRY(refuse_folders_as_mapping(options));
   ULPSCOPE_TRY(read_paths(options, request));
   ULPSCOPE_TRY(read_sources(options, request));
   ULPSCOPE_TRY(read_mapping(options, request));

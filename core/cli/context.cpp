@@ -11,6 +11,8 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "cli/dump_hint.hpp"
+#include "cli/filter_check.hpp"
 #include "report/output_folder.hpp"
 
 namespace ulpscope {
@@ -105,7 +107,15 @@ Result<SourceHandle> Context::open_source(const std::string& path, const std::st
   if (failed) return Error{Code::io, printable(path) + ": " + failed.message()};
   if (is_empty) return Error{Code::io, printable(path) + ": the folder is empty, expected a dump"};
   ULPSCOPE_ASSIGN(Registry * plugins, registry());
-  return plugins->open_source(source_of_mode(source_name), path, options_json);
+  auto source = plugins->open_source(source_of_mode(source_name), path, options_json);
+  const bool is_auto = source_name.empty() || source_name == "auto";
+  if (!source.ok() && is_auto && source.error().code == Code::usage) {
+    Error error = std::move(source).error();
+    error.message += hint_below(*plugins, path);
+    return error;
+  }
+  if (const std::string hint = is_auto ? hint_above(path) : std::string(); !hint.empty()) log_.warning(hint);
+  return source;
 }
 
 Result<DumpIndex> Context::open_dump(const std::string& path, const std::string& source_name,
@@ -125,7 +135,28 @@ Result<DumpIndex> Context::open_dump(const std::string& path, bool keep_storage)
   }
   ULPSCOPE_ASSIGN(SourceHandle source, open_source(path, options_.text_or("mode", "auto"), wanted.json));
   ULPSCOPE_TRY(check_source_options(wanted.names, {std::string(source.source_name())}));
-  return DumpIndex::build(std::move(source), filter, diagnostics_, cancel_);
+  ULPSCOPE_ASSIGN(DumpIndex index, DumpIndex::build(std::move(source), filter, diagnostics_, cancel_));
+  ULPSCOPE_TRY(check_filter(index, filter, wanted.json, diagnostics_));
+  return index;
+}
+
+Status Context::check_filter(const DumpIndex& index, const ScanFilter& filter,
+                             const std::string& options_json, Diagnostics& found) {
+  if (fits_in_full(index, filter)) return {};
+  nlohmann::json json = nlohmann::json::parse(options_json);
+  json.erase("steps");
+  json.erase("ranks");
+  ULPSCOPE_ASSIGN(SourceHandle whole,
+                  open_source(index.path(), std::string(index.source_name()), dumped(json)));
+  ULPSCOPE_ASSIGN(const std::vector<std::string> unmet,
+                  unmet_wishes(index, filter, std::move(whole), cancel_));
+  std::string all;
+  for (const std::string& each : unmet) {
+    all += (all.empty() ? "" : "\n") + each;
+    if (!index.ops().empty()) found.add({Severity::warning, Code::usage, "", each});
+  }
+  if (index.ops().empty() && !all.empty()) return Error{Code::usage, all};
+  return {};
 }
 
 Status Context::check_source_options(const std::vector<std::string>& names,

@@ -63,6 +63,10 @@ class Context {
   // The same by the options of dump_options(), all of which the command must have. keep_storage: the
   // option layout=raw for sources that know it. usage: also an option that the source does not have.
   Result<DumpIndex> open_dump(const std::string& path, bool keep_storage = false);
+  // What --step, --rank and --filter asked for in vain goes to found as warnings. usage: they leave nothing
+  // of a dump that holds something. options_json is what the dump was opened with.
+  Status check_filter(const DumpIndex& index, const ScanFilter& filter, const std::string& options_json,
+                      Diagnostics& found);
   // usage: an option of names that none of the sources has; it would be dropped without a word.
   Status check_source_options(const std::vector<std::string>& names,
                               const std::vector<std::string>& source_names);

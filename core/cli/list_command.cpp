@@ -33,10 +33,11 @@ Status print_table(Context& context, const Rows& rows) {
   const std::vector<RowColumn> columns = rows.columns();
   const size_t limit = line_limit();
   std::vector<size_t> widths;
-  std::vector<bool> is_number;
+  std::vector<bool> is_number, is_name;
   for (const RowColumn& column : columns) {
     widths.push_back(column.in_table ? columns_of(column.heading) : 0);
     is_number.push_back(column.number);
+    is_name.push_back(column.name == "op" || column.name == "tensor");
   }
   std::vector<std::string> cells;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -46,7 +47,7 @@ Status print_table(Context& context, const Rows& rows) {
         widths[c] = std::max(widths[c], columns_of(short_cell(columns[c], cells[c], limit)));
   }
   const std::vector<size_t> whole = widths;
-  fit_columns(widths, is_number, limit);
+  fit_columns(widths, is_number, limit, is_name);
   const auto put = [&](const std::function<std::string(size_t)>& cell) {
     std::string line;
     for (size_t c = 0; c < columns.size(); ++c) {
@@ -214,10 +215,7 @@ class ListCommand : public Command {
     } else {
       const bool alone = tensors || options.has("ops");
       if (!alone) context.out() << overview_text(facts_of(context, index)) << "\n";
-      if (index.ops().empty() && !filter.name_glob.empty())
-        context.out() << "no operation matches '" << printable(filter.name_glob) << "'\n";
-      else
-        ULPSCOPE_TRY(tensors ? print_table(context, TensorRows(index)) : print_table(context, OpRows(index)));
+      ULPSCOPE_TRY(tensors ? print_table(context, TensorRows(index)) : print_table(context, OpRows(index)));
     }
     // A lost part is an error of its own; a dump of which nothing is left is unreadable, whatever the reader
     // made of it.

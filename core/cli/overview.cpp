@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "cli/table.hpp"
+#include "index/dump_level.hpp"
 #include "tensors/element_text.hpp"
 
 namespace ulpscope {
@@ -63,7 +64,7 @@ Overview overview(const DumpIndex& index) {
   facts.path = index.path();
   facts.source = index.source_name();
   facts.task = index.task();
-  facts.level = index.level();
+  facts.level = dump_level(index);
   std::set<int32_t> steps, ranks;
   for (const StepRank& group : index.groups()) {
     if (group.step >= 0) steps.insert(group.step);

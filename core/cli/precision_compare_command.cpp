@@ -61,6 +61,10 @@ class PrecisionCompareCommand : public Command {
     ULPSCOPE_TRY(write_precision_result(result, folder + "/api_precision_compare_result_" + time + ".csv"));
     ULPSCOPE_TRY(write_precision_json(result, run, folder + "/" + std::string(kResultFile)));
     ULPSCOPE_ASSIGN(const std::string report, write_chosen_page(context, page, folder, kResultFile));
+    for (const auto& [table, file] : {std::pair(&device, &device_path), {&reference, &reference_path}})
+      if (table->rows.empty())
+        context.log().error(printable(*file) +
+                            ": no row below the header, expected one for each output of an API");
     say(context, result, chooser, report);
     return exit_code_of(result);
   }
@@ -89,11 +93,13 @@ class PrecisionCompareCommand : public Command {
       context.log().warning(count_text(static_cast<int64_t>(shown - kMostShown)) +
                             " more notices are in precision_compare_result.json");
     for (const std::string& unused : chooser.unused()) context.log().warning(unused);
+    const bool is_english = context.options().text_or("lang", "en") != "zh";
     size_t errors = 0;
     for (const OutputResult& output : result.outputs) {
       if (output.status != OutputStatus::error || ++errors > kMostShown) continue;
       context.out() << "error  " << printable(output.name) << "  " << output.algorithm << "  "
-                    << printable(output.message) << "\n";
+                    << printable(is_english && !output.reason.empty() ? output.reason : output.message)
+                    << "\n";
     }
     if (errors > kMostShown)
       context.out() << "and " << count_text(static_cast<int64_t>(errors - kMostShown))

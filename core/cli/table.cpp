@@ -5,26 +5,31 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "cli/help.hpp"
 #include "cli/output.hpp"
 
 namespace ulpscope {
 
 size_t line_limit() { return static_cast<size_t>(std::max(0, terminal_width(STDOUT_FILENO, 0))); }
 
-void fit_columns(std::vector<size_t>& widths, const std::vector<bool>& is_number, size_t limit) {
+void fit_columns(std::vector<size_t>& widths, const std::vector<bool>& is_number, size_t limit,
+                 const std::vector<bool>& is_name) {
   constexpr size_t kLeastText = 12, kGap = 2;
   if (limit == 0) return;
+  const auto keeps = [&](size_t column) { return column < is_name.size() && is_name[column]; };
   const auto least = [&](size_t column) {
-    return is_number[column] ? widths[column] : std::min(widths[column], kLeastText);
+    return is_number[column] || keeps(column) ? widths[column] : std::min(widths[column], kLeastText);
   };
   size_t used = 0, needed = 0;
+  bool is_full = false;
   for (size_t i = 0; i < widths.size(); ++i) {
     if (widths[i] == 0) continue;
     const size_t gap = used == 0 ? 0 : kGap;
     // The first column stays even where it alone is too wide.
-    if (used > 0 && needed + gap + least(i) > limit) {
-      std::fill(widths.begin() + static_cast<std::ptrdiff_t>(i), widths.end(), 0);
-      break;
+    is_full = is_full || (used > 0 && needed + gap + least(i) > limit);
+    if (is_full && !keeps(i)) {
+      widths[i] = 0;
+      continue;
     }
     needed += gap + least(i);
     used += gap + widths[i];
@@ -70,11 +75,29 @@ std::string TextTable::line(const std::vector<std::string>& cells, const std::ve
   return out + "\n";
 }
 
-std::string TextTable::text(size_t limit) const {
+// The last cell below itself, or below the others where little room is left beside them.
+std::string TextTable::broken_line(const std::vector<std::string>& cells, size_t limit) const {
+  constexpr size_t kLeastRoom = 24, kIndent = 4;
   std::vector<size_t> widths = widths_;
-  fit_columns(widths, right_, limit);
-  std::string out = line(header_, widths);
-  for (const auto& row : rows_) out += line(row, widths);
+  widths.back() = 0;
+  std::string head = line(cells, widths);
+  head.pop_back();
+  size_t taken = 0;
+  for (size_t i = 0; i + 1 < widths_.size(); ++i) taken += widths_[i] + 2;
+  if (cells.back().empty()) return head + "\n";
+  if (taken + kLeastRoom > limit) return head + "\n" + wrap(cells.back(), kIndent, limit);
+  const std::string tail = wrap(cells.back(), taken, limit);
+  return head + std::string(taken - std::min(taken, columns_of(head)), ' ') + tail.substr(taken);
+}
+
+std::string TextTable::text(size_t limit) const {
+  size_t whole = 0;
+  for (const size_t width : widths_) whole += (whole == 0 ? 0 : 2) + width;
+  const bool fits = limit == 0 || whole <= limit || right_.back();
+  std::vector<size_t> widths = widths_;
+  if (limit > 0 && right_.back()) fit_columns(widths, right_, limit);
+  std::string out = fits ? line(header_, widths) : broken_line(header_, limit);
+  for (const auto& row : rows_) out += fits ? line(row, widths) : broken_line(row, limit);
   return out;
 }
 

@@ -19,8 +19,11 @@ size_t line_limit();
 
 // Makes columns of these widths, two blanks between, fit into a line: text columns are narrowed, the widest
 // first, down to the least a name can be told by; columns at the end that still do not fit become 0 wide and
-// are to be left out. limit 0: anything fits. Any thread.
-void fit_columns(std::vector<size_t>& widths, const std::vector<bool>& is_number, size_t limit);
+// are to be left out. Columns of names are neither narrowed nor left out, since names are copied: where they
+// alone are too wide the terminal breaks the line. limit 0: anything fits. is_name: empty where there are
+// none. Any thread.
+void fit_columns(std::vector<size_t>& widths, const std::vector<bool>& is_number, size_t limit,
+                 const std::vector<bool>& is_name = {});
 
 // A cell in a column of that width: shortened in the middle, then filled up. Any thread.
 std::string fit_cell(const std::string& text, size_t width, bool is_number);
@@ -32,11 +35,13 @@ class TextTable {
   // As many cells as the header has. Cells are made safe for a terminal here.
   void add(const std::vector<std::string>& cells);
   bool empty() const { return rows_.empty(); }
-  // Header and rows, each line ended; no trailing blanks. limit: columns of the terminal, 0 for none.
+  // Header and rows, each line ended; no trailing blanks. limit: columns of the terminal, 0 for none. Where
+  // the table is wider its last column is broken into lines, and nothing is cut.
   std::string text(size_t limit = 0) const;
 
  private:
   std::string line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const;
+  std::string broken_line(const std::vector<std::string>& cells, size_t limit) const;
 
   std::vector<std::string> header_;
   std::vector<bool> right_;

@@ -275,15 +275,18 @@ class Comparison {
     for (size_t i = 0; i < columns.size(); ++i)
       if (columns[i]) output.numbers.push_back(number(*columns[i], i, metrics, others, verdict, floor));
     add(output.message, describe(output, floor.has_value()));
-    add(output.message, verdict.message);
-    add(output.message, choice.note);
+    for (std::string* text : {&output.message, &output.reason}) {
+      add(*text, verdict.message);
+      add(*text, choice.note);
+    }
     const bool blank = std::any_of(metrics.begin(), metrics.end(),
                                    [](const ulpscope_metric& metric) { return metric.available == 0; });
-    if (blank && output.status == OutputStatus::error) add(output.message, row.message);
+    if (blank && output.status == OutputStatus::error)
+      for (std::string* text : {&output.message, &output.reason}) add(*text, row.message);
     if (!compared) {
       // What fails by itself fails; the rest was not compared.
       if (output.status != OutputStatus::error) output.status = OutputStatus::skip;
-      add(output.message, reference_trouble);
+      for (std::string* text : {&output.message, &output.reason}) add(*text, reference_trouble);
       output.bad_data = reference != nullptr && !reference->unreadable.empty();
     }
     return {};

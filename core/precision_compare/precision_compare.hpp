@@ -23,7 +23,8 @@ std::string_view to_text(OutputStatus status);  // " ", "SKIP", "pass", "warning
 struct OutputResult {
   std::string name, algorithm;  // algorithm: name of the judgement; empty when none was asked
   OutputStatus status = OutputStatus::skip;
-  std::string message;
+  std::string message;    // as the tables have it, with the peer's texts
+  std::string reason;     // the same in English alone; empty where message has no text of the peer
   bool bad_data = false;  // what should have been there is missing or unreadable: exit code 3
   // The metrics that the judgement looked at: value of the device, of the reference, their ratio, its status.
   struct Number {

@@ -1,5 +1,7 @@
 #include "report/result_table.hpp"
 
+#include "index/dump_level.hpp"
+
 namespace ulpscope {
 
 std::string_view to_text(Verdict verdict) {
@@ -73,7 +75,7 @@ SideInfo side_info(const DumpIndex& index) {
   info.path = index.path();
   info.source = index.source_name();
   info.task = index.task();
-  info.level = index.level();
+  info.level = dump_level(index);
   info.ops = static_cast<int64_t>(index.ops().size());
   info.tensors = static_cast<int64_t>(index.tensors().size());
   return info;

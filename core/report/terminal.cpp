@@ -141,8 +141,13 @@ class Block {
     const bool accepted = is_accepted(culprit);
     const std::string confidence = accepted ? "accepted" : printable(culprit.confidence);
     const int64_t fixed = display_width(kind) + 2 + display_width(place) + 2 + display_width(confidence);
-    const std::string op = shorten_middle(printable(culprit.op_name), room(fixed));
+    const std::string op = printable(culprit.op_name);  // whole: it is what is looked for and copied
     const int64_t width = options_.style.width == 0 ? kLayoutWidth : options_.style.width;
+    if (options_.style.width > 0 && fixed + display_width(op) > width) {
+      line(fmt::format("{}  {}", painted(Tone::red, kind), painted(Tone::bold, op)));
+      line(fmt::format("  {}  {}", place, confidence));
+      return;
+    }
     const int64_t gap = std::max<int64_t>(2, width - fixed + 2 - display_width(op));
     line(fmt::format("{}  {}{}{}{}", painted(accepted ? Tone::yellow : Tone::red, kind),
                      painted(Tone::bold, op), place, std::string(static_cast<size_t>(gap), ' '), confidence));

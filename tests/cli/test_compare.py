@@ -65,6 +65,29 @@ class AnswerTest(CompareTest):
         self.assertEqual((result["summary"]["pass"], result["summary"]["fail"]), (135, 1))
         self.assertIn("COMPUTE FAULT  Torch.matmul.2.forward", run.out)
 
+    def test_files_without_a_dump_json_have_no_order_that_could_differ(self):
+        self.check(0, "convert", os.path.join(EXAMPLE, "target"), "--to", "pt", "-o", self.path("files"), "--exact-output")
+        os.remove(self.path("files", "convert.json"))
+        run, result = self.compare(0, os.path.join(EXAMPLE, "target"), self.path("files"))
+        self.assertEqual(result["localisation"]["verdict"], "identical")
+        self.assertIn("their order is not known", run.out)
+
+    def test_a_mapping_option_needs_its_file(self):
+        dumps = self.pair(CHAIN)
+        for option in ("-dm", "-am", "-lm"):
+            self.assertIn("needs a value", self.check(2, "compare", *dumps, option).err)
+            self.assertIn("target is a folder, expected a file", self.check(2, "compare", option, *dumps).err)
+        self.compare(0, *dumps, "-cm")
+        self.assertIn("is a folder, expected a file; to pair modules without one put the option behind the dumps",
+                      self.check(2, "compare", "-cm", *dumps).err)
+
+    def test_a_step_that_is_not_there_is_named_with_those_that_are(self):
+        dumps = self.pair(CHAIN)
+        run = self.check(2, "compare", *dumps, "--step", "7", "-o", self.path("out"))
+        self.assertIn("compare: target: option --step: the dump has no step 7, it has step 0", run.err)
+        run, _ = self.compare(0, *dumps, "--step", "0,9")
+        self.assertIn("warning  target: option --step: the dump has no step 9, it has step 0", run.out)
+
     def test_equal_dumps_are_identical(self):
         _, result = self.compare(0, *self.pair(CHAIN))
         self.assertEqual(result["localisation"]["verdict"], "identical")

@@ -1,5 +1,7 @@
 """Whole runs of compare with chosen judgements, of policy and of precision-compare."""
 
+import csv
+import io
 import json
 import os
 import struct
@@ -187,6 +189,35 @@ class PrecisionCompareTest(RunTest):
         _, gpu = self.tables()
         run = self.check(0, "api_precision_compare", "-npu", gpu, "-gpu", gpu, "--profile", "msprobe_code")
         self.assertIn("error 0", run.out)
+
+    def test_the_console_speaks_one_language(self):
+        npu, gpu = self.tables()
+        out = self.check(1, "precision-compare", "-npu", npu, "-gpu", gpu, "--profile", "msprobe_code").out
+        self.assertTrue(out.isascii(), out)
+
+    def test_tables_without_rows_are_named(self):
+        _, gpu = self.tables()
+        with open(gpu, encoding="utf-8-sig") as file:
+            head = self.write("head.csv", file.readline())
+        run = self.check(3, "precision-compare", "-npu", head, "-gpu", head)
+        self.assertIn("head.csv: no row below the header, expected one for each output of an API", run.err)
+
+    def test_a_missing_error_balance_is_a_skip_and_no_error(self):
+        _, gpu = self.tables()
+        with open(gpu, encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.reader(file))
+        place = rows[0].index("误差均衡性")
+        name = next(row for row in rows[1:] if row[0] == "Torch.add.0.forward.output.0")
+        name[place] = " "
+        text = io.StringIO()
+        csv.writer(text).writerows([rows[0], name])
+        table = self.write("t.csv", text.getvalue())
+        self.check(3, "precision-compare", "-npu", table, "-gpu", table, "-o", self.path("out"), "--exact-output",
+                   "--profile", "msprobe_code")
+        output = self.read_json("out", "precision_compare_result.json")["apis"][0]["outputs"][0]
+        self.assertEqual(output["status"], "SKIP")
+        self.assertIn("error_balance of the device is missing", output["message"])
+        self.assertNotIn("error", [metric.get("status") for metric in output["metrics"].values()])
 
     def test_missing_files_and_options(self):
         npu, gpu = self.tables()

@@ -45,7 +45,7 @@ class List(runs.RunTest):
         self.assertIn("too wide for this terminal: ", out)
         self.assertIn("Torch", out)
         code, out = terminal.run(80, "plugins", "list")
-        self.assertTrue(all(len(line) <= 80 for line in out.splitlines()), out)
+        self.assertNotIn("…", out)
 
     def test_tensors_say_where_their_bytes_lie_or_why_there_are_none(self):
         def leaf(name):
@@ -123,7 +123,47 @@ class List(runs.RunTest):
                       self.check(2, "list", self.small_dump(), "--format", "jsn").err)
 
     def test_a_filter_that_fits_nothing_says_so(self):
-        self.assertIn("no operation matches 'conv*'", self.check(0, "list", self.small_dump(), "--filter", "conv*").out)
+        run = self.check(2, "list", self.small_dump(), "--filter", "conv*")
+        self.assertIn("option --filter: 'conv*' fits the name of none of 4 operations", run.err)
+        run = self.check(2, "list", self.small_dump(), "--filter", "matmul", "--step", "3")
+        self.assertIn("of none of 2 operations, but parts of names (did you mean '*matmul*'?)", run.err)
+
+    def test_steps_and_ranks_that_are_not_there_are_named_with_what_is(self):
+        path = self.small_dump()
+        out = self.path("out")
+        for words in (["list", path], ["show", path, "x"], ["convert", path, "-o", out], ["overflow", path, "-o", out]):
+            with self.subTest(words[0]):
+                run = self.check(2, *words, "--step", "4")
+                self.assertIn("option --step: the dump has no step 4, it has steps 3,5", run.err)
+                self.assertIn("option --rank: the dump has no ranks 2-4, it has ranks 0,1",
+                              self.check(2, *words, "--rank", "2-4").err)
+                self.assertIn("options --step and --rank: the dump has each of them, but none of these steps on these ranks",
+                              self.check(2, *words, "--step", "3", "--rank", "0").err)
+        self.assertFalse(os.path.exists(out))
+        run = self.check(0, "list", path, "--step", "3,9")
+        self.assertIn("warning: option --step: the dump has no step 9, it has steps 3,5", run.err)
+        self.assertRegex(run.out, r"(?m)^steps +3$")
+
+    def test_a_path_near_a_dump_is_answered_with_that_dump(self):
+        self.write("runs/target/step0/rank0/dump.json", dump_json({"Torch.a.0.forward": call([tensor()], [tensor()])}))
+        self.write("runs/notes/readme.txt", "x")
+        os.symlink(self.path("runs/target"), self.path("runs/link"))
+        err = self.check(2, "list", self.path("runs")).err
+        self.assertIn("did you mean %s?" % self.path("runs/target"), err)
+        self.write("runs/target/step0/rank0/dump_tensor_data/Torch.a.0.forward.input.0.npy", npy("<f4", (2,), floats(1, 2)))
+        err = self.check(0, "list", self.path("runs/target/step0/rank0/dump_tensor_data")).err
+        self.assertIn("only the data files of a dump", err)
+        self.assertIn("name %s to read them" % self.path("runs/target/step0/rank0/dump.json"), err)
+
+    def test_the_level_is_that_of_the_header(self):
+        calls = {"Torch.a.0.forward": call([tensor()], [tensor()])}
+        self.write("mix/dump.json", dump_json(calls, level="mix"))
+        self.assertRegex(self.check(0, "list", self.path("mix")).out, r"(?m)^holds +statistics, level mix$")
+        self.check(0, "compare", self.path("mix"), self.path("mix"), "-o", self.path("out"), "--exact-output")
+        self.assertEqual(self.read_json("out/compare_result.json")["target"]["level"], "mix")
+
+    def test_files_serve_every_step(self):
+        self.check(0, "list", self.write("a.npy", npy("<f4", (2,), floats(1, 2))), "--step", "7")
 
     def test_a_folder_of_tensor_files(self):
         self.write("arrays/a.npy", npy("<f4", (2, 2), floats(1, 2, 3, 4)))

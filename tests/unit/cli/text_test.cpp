@@ -25,6 +25,27 @@ TEST_CASE("table: control characters are made visible") {
   CHECK(table.text() == "A\nx\\x1b[2J\\x0ay\n");
 }
 
+TEST_CASE("table: on a narrow terminal the last column is broken and nothing is cut") {
+  TextTable table({"NAME", "MEANING"}, {false, false});
+  table.add({"float32_over_rate", "share of elements above the threshold"});
+  CHECK(table.text(44) ==
+        "NAME               MEANING\n"
+        "float32_over_rate  share of elements above\n"
+        "                   the threshold\n");
+  CHECK(table.text(30) ==
+        "NAME\n    MEANING\n"
+        "float32_over_rate\n    share of elements above\n    the threshold\n");
+}
+
+TEST_CASE("table: columns of names stay whole where others are left out") {
+  std::vector<size_t> widths = {4, 60, 30, 10};
+  fit_columns(widths, {true, false, false, true}, 80, {false, true, false, false});
+  CHECK(widths == std::vector<size_t>{4, 60, 12, 0});
+  widths = {4, 90, 30};
+  fit_columns(widths, {true, false, false}, 80, {false, true, false});
+  CHECK(widths == std::vector<size_t>{4, 90, 0});
+}
+
 TEST_CASE("number lists join runs") {
   CHECK(number_list_text({}) == "-");
   CHECK(number_list_text({3}) == "3");
