@@ -65,7 +65,7 @@ Status add_replays(Context& context, ResultTable& table) {
     const ResultRow& row = table.rows[static_cast<size_t>(culprit.row)];
     if (row.pair.golden == kNoIndex || table.target->ops()[culprit.op].kind != OpKind::api) continue;
     if (!replayer) {
-      ULPSCOPE_ASSIGN(replayer, Replayer::create(context));
+      ULPSCOPE_ASSIGN(replayer, Replayer::create(context, ""));
     }
     const OpId golden = table.golden->items()[row.pair.golden].op;
     const std::string kind(kReplayEvidence);

@@ -59,6 +59,11 @@ class ReplayCommand : public Command {
              OptionKind::value,
              "DIR",
              "write inputs, outputs and a script for torch into a new folder, for a bug report"},
+            {"executor",
+             {},
+             OptionKind::value,
+             "NAME",
+             "an executor of a plugin, asked before those that ulpscope brings"},
             {"step", {}, OptionKind::value, "N", "which step, where a dump holds several"},
             {"rank", {}, OptionKind::value, "N", "which rank, where a dump holds several"}};
   }
@@ -67,7 +72,7 @@ class ReplayCommand : public Command {
     ULPSCOPE_ASSIGN(const std::string path, context.options().required(0, "DUMP"));
     const auto name = context.options().text("op");
     if (!name) return Error{Code::usage, "option --op NAME is missing"};
-    ULPSCOPE_ASSIGN(Replayer replayer, Replayer::create(context));
+    ULPSCOPE_ASSIGN(Replayer replayer, Replayer::create(context, context.options().text_or("executor", "")));
     ULPSCOPE_ASSIGN(ReplaySide first, replay_side(context, path, *name, replayer));
     std::optional<ReplaySide> second;
     if (const auto other = context.options().text("against")) {

@@ -25,12 +25,17 @@ Result<ReplayTarget> find_replay_target(const DumpIndex& index, const StepRank& 
                                 suggestion(name, names)};
 }
 
-Result<Replayer> Replayer::create(Context& context) {
+Result<Replayer> Replayer::create(Context& context, const std::string& first) {
   std::string why_not;
   const bool has_torch = load_torch(context, why_not);
   if (!has_torch) context.log().warning(why_not);
   ULPSCOPE_ASSIGN(Registry * registry, context.registry());
   Replayer out;
+  if (!first.empty()) {
+    auto chosen = registry->create_executor(first, "{}");
+    if (!chosen.ok()) return std::move(chosen).error().within("option --executor");
+    out.exact_.push_back(std::move(chosen).value());
+  }
   ULPSCOPE_ASSIGN(ExecutorHandle fused, registry->create_executor("npu_reference", "{}"));
   out.exact_.push_back(std::move(fused));
   if (!has_torch) return out;

@@ -26,8 +26,9 @@ Result<ReplayTarget> find_replay_target(const DumpIndex& index, const StepRank& 
 
 class Replayer {
  public:
-  // Warns where LibTorch's executor is missing: the fused operators of an NPU run without.
-  static Result<Replayer> create(Context& context);
+  // Warns where LibTorch's executor is missing: the fused operators of an NPU run without. first: the
+  // executor of a plugin that is asked before the others; empty: none. usage: there is no such executor.
+  static Result<Replayer> create(Context& context, const std::string& first);
 
   // Runs the call from the inputs of the dump. An error of its inputs, or of an executor.
   Result<ReplaySide> run(const DumpIndex& index, const ReplayTarget& target);

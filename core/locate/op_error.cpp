@@ -14,6 +14,8 @@
 namespace ulpscope {
 namespace {
 
+// Largest element over root mean square of some thousand normal numbers.
+constexpr double kPlainCrest = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double ratio(double numerator, double denominator) {
@@ -46,6 +48,9 @@ RowError data_error(const DataMetrics& metrics, const Sides& sides) {
     const Factor factor = factor_of(sums);
     error.bias = std::fabs(factor.slope - 1);
     error.residual = factor.residual;
+    const double mean_square =
+        sums.squares_golden / static_cast<double>(std::max<int64_t>(sums.finite_pairs, 1));
+    error.crest = std::ldexp(sums.max_abs_golden / std::sqrt(mean_square), -sums.golden_exponent);
   }
   return error;
 }
@@ -202,7 +207,8 @@ double allowed_by_statistics(const RowError& error, const OpError& op) {
 }
 
 // The bias that a healthy output may show: twice that of the inputs, and what n roundings leave by chance.
-// From statistics of finer formats nothing follows: there a factor stands out of its control group.
+// Where a few large elements weigh most (squares), it is they whose roundings count. From statistics of finer
+// formats nothing follows: there a factor stands out of its control group.
 void set_bias_excess(const ResultTable& table, const std::vector<RowError>& rows, double bias_constant,
                      OpError& op) {
   for (int64_t i = op.first_row; i < op.first_row + op.row_count; ++i) {
@@ -213,7 +219,8 @@ void set_bias_excess(const ResultTable& table, const std::vector<RowError>& rows
     if (error.count < kLeastForBias) continue;
     const ItemRow& item = table.target->items()[table.rows[static_cast<size_t>(i)].pair.target];
     if (is_input(item.role)) continue;
-    const double chance = (error.residual + error.roundoff) / std::sqrt(error.count);
+    const double chance =
+        (error.residual + error.roundoff) / std::sqrt(error.count) * std::max(1.0, error.crest / kPlainCrest);
     const double allowed =
         error.statistics ? allowed_by_statistics(error, op) : 2 * op.in_bias + bias_constant * chance;
     if (allowed > 0) op.bias_excess = std::max(op.bias_excess, error.bias / allowed);

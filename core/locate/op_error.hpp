@@ -37,6 +37,7 @@ struct RowError {
   double bias = 0;      // |slope - 1| of target over golden: a wrong constant factor; 0 where not measured.
                         // Statistics: what all of them are off by in one direction
   double residual = 0;  // what remains of rel_l2 when that factor is taken out
+  double crest = 0;     // largest |g| over its root mean square; 0 where not measured
   double absolute = 0;  // max |t - g|; 0 where only statistics are known
   double over_noise = -1;    // the difference over that of two golden runs; -1: not known
   double count = 1;          // elements behind the numbers

@@ -263,9 +263,9 @@ class Comparison {
     std::string reference_trouble = reference == nullptr
                                         ? "no row of this name in " + printable(reference_.path)
                                         : reason_to_skip(*reference, ignored);
-    if (reference_trouble.empty() && !reference->unreadable.empty())
+    if (reference != nullptr && reference_trouble.empty() && !reference->unreadable.empty())
       reference_trouble = "the reference cannot be read: " + reference->unreadable;
-    const bool compared = reference_trouble.empty();
+    const bool compared = reference != nullptr && reference_trouble.empty();
     const std::vector<ulpscope_metric> others =
         compared ? metrics_of(*reference, columns) : std::vector<ulpscope_metric>();
     ULPSCOPE_ASSIGN(const PairVerdict verdict, judgement.judge(pair, metrics, others));

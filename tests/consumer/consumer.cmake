@@ -20,30 +20,33 @@ foreach(header abi.h types.hpp plugin.hpp half.hpp elementwise.hpp detail/tables
   endif()
 endforeach()
 
-# The judgement of docs/writing-a-judgement.md, word for word: its first cmake and its first cpp block.
-set(documented ${WORK}/documented)
-foreach(block cmake:CMakeLists.txt cpp:bias.cpp)
+# The plugins of docs/writing-a-judgement.md and docs/writing-an-executor.md, word for word: the first cmake and the first
+# cpp block of each.
+foreach(block judgement:cmake:bias/CMakeLists.txt judgement:cpp:bias/bias.cpp executor:cmake:exact_silu/CMakeLists.txt
+    executor:cpp:exact_silu/exact_silu.cpp)
   string(REPLACE ":" ";" block ${block})
-  list(GET block 0 language)
-  list(GET block 1 file)
-  file(READ ${DOCS}/writing-a-judgement.md text)
+  list(GET block 0 kind)
+  list(GET block 1 language)
+  list(GET block 2 file)
+  file(GLOB page ${DOCS}/writing-a*-${kind}.md)
+  file(READ ${page} text)
   string(FIND "${text}" "```${language}\n" start)
   string(LENGTH "```${language}\n" skipped)
   math(EXPR start "${start} + ${skipped}")
   string(SUBSTRING "${text}" ${start} -1 text)
   string(FIND "${text}" "```" end)
   string(SUBSTRING "${text}" 0 ${end} text)
-  file(WRITE ${documented}/${file} "${text}")
+  file(WRITE ${WORK}/documented/${file} "${text}")
 endforeach()
 
 foreach(compiler IN LISTS compilers)
   get_filename_component(compiler_name ${compiler} NAME)
   set(plugins ${WORK}/${compiler_name}/plugins)
-  foreach(example raw_dir sum_err relu bias)
+  foreach(example raw_dir sum_err relu bias exact_silu)
     set(build ${WORK}/${compiler_name}/${example})
     set(source ${WORK}/prefix/share/ulpscope/examples/${example})
-    if(example STREQUAL bias)
-      set(source ${documented})
+    if(EXISTS ${WORK}/documented/${example})
+      set(source ${WORK}/documented/${example})
     endif()
     run(${CMAKE_COMMAND} -S ${source} -B ${build} -G ${GENERATOR}
       -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${compiler} -DCMAKE_BUILD_TYPE=Release
@@ -56,6 +59,9 @@ foreach(compiler IN LISTS compilers)
     file(COPY ${build}/${example}.plugin.so DESTINATION ${plugins})
   endforeach()
   run(${RUN} ${plugins} ${WORK}/${compiler_name}/dump)
+  run(${PROGRAM} plugins check ${plugins}/exact_silu.plugin.so)
+  run(${PROGRAM} replay ${DOCS}/../examples/dumps/target --op Functional.silu.0.forward --executor exact_silu
+    --plugin-path ${plugins})
 
   # Frameworks that the host does not know, each built against the installed SDK alone.
   foreach(example sglang_dumper onnx_node_dumps topk_kl)
