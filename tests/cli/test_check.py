@@ -9,6 +9,7 @@ import time
 import unittest
 
 import runs
+import schema
 from runs import call, dump_json, floats, npy, number, tensor
 
 TORCH = os.path.exists(os.path.join(os.path.dirname(os.path.dirname(runs.PROGRAM)), "lib", "ulpscope", "executors",
@@ -31,6 +32,7 @@ class CheckTest(runs.RunTest):
     def run_check(self, code, path, *words):
         run = self.check(code, "check", "-api_info", path, "-o", self.path("out"), "--exact-output", *words)
         self.result = self.read_json("out/check_result.json")
+        schema.check(self, self.result, "check_result")
         self.apis = {api["api"]: api for api in self.result["apis"]}
         return run
 

@@ -8,6 +8,7 @@ import shutil
 import struct
 import unittest
 
+import schema
 from runs import DATA, RunTest, floats, npy
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.dirname(DATA)), "examples", "dumps")
@@ -45,7 +46,9 @@ class CompareTest(RunTest):
 
     def compare(self, code, *words):
         run = self.check(code, "compare", *words, "-o", self.path("out"), "--exact-output")
-        return run, self.read_json("out", "compare_result.json")
+        result = self.read_json("out", "compare_result.json")
+        schema.check(self, result, "compare_result")
+        return run, result
 
     def tensor_dump(self, side, values, name="Torch.relu.0.forward"):
         file = f"{name}.output.0.npy"
