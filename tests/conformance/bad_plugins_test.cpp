@@ -83,6 +83,8 @@ std::string refusal_of_bytes(const std::string& bytes) {
 
 TEST_CASE("a sound plugin is loaded") { CHECK(refusal("stripped") == ""); }
 
+TEST_CASE("a plugin of interface 1.0 is loaded") { CHECK(refusal("of_1_0") == ""); }
+
 TEST_CASE("another ABI major is refused with both numbers") {
   CHECK(refusal("wrong_major") == "needs ABI 2.x, this host speaks 1.x");
 }
