@@ -7,9 +7,16 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 namespace ulpscope {
 namespace {
+
+EntryKind kind_of_mode(mode_t mode) {
+  if (S_ISREG(mode)) return EntryKind::file;
+  if (S_ISDIR(mode)) return EntryKind::folder;
+  return S_ISLNK(mode) ? EntryKind::link : EntryKind::other;
+}
 
 EntryKind kind_of(int folder, const dirent& entry) {
   switch (entry.d_type) {
@@ -26,14 +33,70 @@ EntryKind kind_of(int folder, const dirent& entry) {
   }
   struct stat info = {};
   if (::fstatat(folder, entry.d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return EntryKind::other;
-  if (S_ISREG(info.st_mode)) return EntryKind::file;
-  if (S_ISDIR(info.st_mode)) return EntryKind::folder;
-  return S_ISLNK(info.st_mode) ? EntryKind::link : EntryKind::other;
+  return kind_of_mode(info.st_mode);
 }
 
 Error failed(const std::string& folder) { return {Code::io, folder + ": " + std::strerror(errno)}; }
 
+class Walker {
+ public:
+  Walker(const std::string& root, const std::function<Walk(const std::string&, EntryKind)>& body,
+         const std::function<void(const std::string&, const std::string&)>& unread)
+      : root_(root), body_(body), unread_(unread) {}
+
+  // The folders of one folder are entered when its own listing is done: one open folder at a time.
+  Status list(const std::string& relative, int depth) {
+    const std::string prefix = relative.empty() ? "" : relative + "/";
+    std::vector<std::string> folders;
+    ULPSCOPE_TRY(for_each_entry(relative.empty() ? root_ : root_ + "/" + relative,
+                                [&](std::string_view name, EntryKind kind) {
+                                  std::string path = prefix + std::string(name);
+                                  const Walk answer = body_(path, kind);
+                                  ended_ = answer == Walk::end;
+                                  if (answer == Walk::enter && kind == EntryKind::folder)
+                                    folders.push_back(std::move(path));
+                                  return !ended_;
+                                }));
+    for (const std::string& folder : folders) {
+      if (ended_) break;
+      enter(folder, depth + 1);
+    }
+    return {};
+  }
+
+ private:
+  void enter(const std::string& folder, int depth) {
+    if (depth > kMaxWalkDepth)
+      return unread_(folder,
+                     "folders are nested deeper than " + std::to_string(kMaxWalkDepth) + ", it is not read");
+    const std::string trouble = listing_trouble(root_ + "/" + folder);
+    if (!trouble.empty()) return unread_(folder, trouble);
+    if (const Status listed = list(folder, depth); !listed.ok()) unread_(folder, listed.error().message);
+  }
+
+  const std::string& root_;
+  const std::function<Walk(const std::string&, EntryKind)>& body_;
+  const std::function<void(const std::string&, const std::string&)>& unread_;
+  bool ended_ = false;
+};
+
 }  // namespace
+
+std::optional<EntryKind> entry_kind(const std::string& path) {
+  struct stat info = {};
+  if (::lstat(path.c_str(), &info) != 0) return std::nullopt;
+  return kind_of_mode(info.st_mode);
+}
+
+std::string listing_trouble(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::opendir(folder.c_str()), &::closedir);
+  return stream != nullptr ? "" : std::string("the folder cannot be listed: ") + std::strerror(errno);
+}
+
+Status walk_folder(const std::string& root, const std::function<Walk(const std::string&, EntryKind)>& body,
+                   const std::function<void(const std::string&, const std::string&)>& unread) {
+  return Walker(root, body, unread).list("", 0);
+}
 
 Status for_each_entry(const std::string& folder,
                       const std::function<bool(std::string_view, EntryKind)>& body) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,25 @@ enum class EntryKind { file, folder, link, other };
 // is valid during the call. io when folder cannot be listed. Any thread.
 Status for_each_entry(const std::string& folder,
                       const std::function<bool(std::string_view, EntryKind)>& body);
+
+// What the entry at path itself is, without following it where it is a link. Nothing: there is none, or its
+// folder cannot be searched. Any thread.
+std::optional<EntryKind> entry_kind(const std::string& path);
+
+// What for_each_entry of folder would say of a folder that cannot be listed; empty when it can. Any thread.
+std::string listing_trouble(const std::string& folder);
+
+// Whether the walk goes into the entry (which may be no folder), passes it, or ends.
+enum class Walk { enter, pass, end };
+
+// Folders below the root deeper than this are not entered.
+inline constexpr int kMaxWalkDepth = 32;
+
+// Calls body(path relative to root, kind) for each entry below root, in no order but what a folder holds
+// behind it. unread is told of each folder that was to be entered and could not be listed, or lies too deep,
+// with the reason; the walk goes on. io when root itself cannot be listed. Any thread.
+Status walk_folder(const std::string& root, const std::function<Walk(const std::string&, EntryKind)>& body,
+                   const std::function<void(const std::string&, const std::string&)>& unread);
 
 // The folder that the file names of a dump are relative to: path itself, or the folder of the file that path
 // is. Any thread.

@@ -43,7 +43,7 @@ Result<Bundle> open_side(Context& context, const std::string& side) {
   BundleFiles files;
   std::string bundle_json;
   if (const auto folder = options.text(side)) {
-    ULPSCOPE_ASSIGN(files, find_bundle_files(*folder));
+    ULPSCOPE_ASSIGN(files, find_bundle_files(*folder, context.diagnostics()));
     std::error_code failed;
     if (std::filesystem::exists(*folder + "/bundle.json", failed)) bundle_json = *folder + "/bundle.json";
   }

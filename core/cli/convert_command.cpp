@@ -223,8 +223,11 @@ class ConvertCommand : public Command {
     ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("convert"));
     std::vector<Outcome> outcomes(items.size());
     ULPSCOPE_TRY(convert_all(context, index, items, plan, target, folder, outcomes));
-    ULPSCOPE_TRY(write_manifest(context, index, items, outcomes, format, folder));
-    return report(context, index, items, outcomes, folder);
+    // What failed is named even where the manifest finds no room.
+    const Status listed = write_manifest(context, index, items, outcomes, format, folder);
+    const auto code = report(context, index, items, outcomes, folder);
+    if (!listed.ok()) return listed.error();
+    return code;
   }
 
  private:

@@ -38,6 +38,19 @@ std::string plan_diff(const InstrumentPlan& plan) {
   return out;
 }
 
+// The lines of a text from the tree, tabs kept: what else a terminal would act on is written out.
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find_first_of("\n\t", begin), text.size());
+    out += printable(text.substr(begin, end - begin));
+    if (end < text.size()) out += text[end];
+    begin = end + 1;
+  }
+  return out;
+}
+
 std::string to_json(const Outcome& outcome, const EngineTree& tree) {
   std::string out = "{\"schema\": \"ulpscope.instrument/1\"";
   append_member(out, "action", outcome.action);
@@ -85,7 +98,7 @@ std::string to_text(const Outcome& outcome, const EngineTree& tree) {
     return "refused  " + outcome.plan.refusal->code + "  " + printable(outcome.plan.refusal->message) +
            "\nnothing was written\n";
   std::string out;
-  if (outcome.action == "plan") out += plan_diff(outcome.plan) + "\n";
+  if (outcome.action == "plan") out += printable_lines(plan_diff(outcome.plan)) + "\n";
   out += printable(tree.root) + "   vllm " + (tree.vllm ? printable(tree.vllm->text) : "?") +
          (tree.vllm_ascend ? "   vllm-ascend " + printable(tree.vllm_ascend->text) : "") + "   " +
          outcome.state + "\n";
@@ -290,6 +303,7 @@ class InstrumentCommand : public Command {
     outcome.plan = make_plan(tree, table, options, [&](const std::string& path) {
       return manifest ? original_of(tree, *manifest, path) : std::nullopt;
     });
+    if (!outcome.plan.refusal) outcome.plan.refusal = refuse_taken(tree, outcome.plan, manifest);
     if (outcome.plan.refusal) return {};
     add_notes(options, tree, outcome.plan);
     if (outcome.action != "apply") return {};

@@ -132,7 +132,7 @@ Result<ExitCode> check_plugin_action(Context& context) {
   const std::string shown = named.file.empty() ? word : named.file;
   Output& out = context.out();
   if (options.has("json")) {
-    out << to_json(shown, sample, result).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    out << to_json(shown, sample, result).dump(2, ' ', true, Json::error_handler_t::replace) << "\n";
   } else {
     for (const CheckOutcome& outcome : result.outcomes) print_outcome(out, outcome);
     out << "\n"

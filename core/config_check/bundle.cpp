@@ -1,8 +1,10 @@
 #include "config_check/bundle.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "config_check/python_print.hpp"
 
@@ -133,9 +135,24 @@ void find_device_and_version(Bundle& bundle, const std::string& bundle_json, Dia
   if (bundle.vllm_version.empty() && bundle.log) bundle.vllm_version = bundle.log->version;
 }
 
+// Whether what path, which is below folder, stands for lies somewhere else.
+bool leads_out(const std::string& folder, const std::string& path) {
+  std::error_code failed;
+  const auto root = std::filesystem::canonical(folder, failed);
+  const auto place = std::filesystem::canonical(path, failed);
+  if (failed) return false;  // reading it says what is wrong
+  const auto differ = std::mismatch(root.begin(), root.end(), place.begin(), place.end());
+  return differ.first != root.end();
+}
+
+void tell_left_out(const std::string& path, const std::string& effect, Diagnostics& diagnostics) {
+  diagnostics.add({Severity::warning, Code::format, path,
+                   "a symbolic link that leads out of the bundle is not followed: " + effect});
+}
+
 }  // namespace
 
-Result<BundleFiles> find_bundle_files(const std::string& folder) {
+Result<BundleFiles> find_bundle_files(const std::string& folder, Diagnostics& diagnostics) {
   std::error_code failed;
   if (!std::filesystem::is_directory(folder, failed))
     return Error{Code::io, printable(folder) +
@@ -144,9 +161,25 @@ Result<BundleFiles> find_bundle_files(const std::string& folder) {
   BundleFiles files;
   for (const auto& [word, name] : kNames) {
     const std::string path = folder + "/" + std::string(name);
-    if (std::filesystem::exists(path, failed)) files.try_emplace(std::string(word), path);
+    if (!std::filesystem::exists(path, failed)) continue;
+    if (leads_out(folder, path))
+      tell_left_out(path, "it is not read", diagnostics);
+    else
+      files.try_emplace(std::string(word), path);
   }
-  if (std::filesystem::is_directory(folder + "/model", failed)) files["model"] = folder + "/model";
+  const std::string model = folder + "/model";
+  if (!std::filesystem::is_directory(model, failed)) return files;
+  std::string out = leads_out(folder, model) ? model : "";
+  (void)for_each_entry(model, [&](std::string_view name, EntryKind kind) {
+    const std::string path = model + "/" + std::string(name);
+    if (out.empty() && kind == EntryKind::link && leads_out(folder, path)) out = path;
+    return out.empty();
+  });
+  if (out.empty())
+    files["model"] = model;
+  else
+    tell_left_out(out, "model is not read; a folder of links can be named with an option of its own",
+                  diagnostics);
   return files;
 }
 

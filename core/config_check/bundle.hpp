@@ -32,7 +32,8 @@ struct Bundle {
 };
 
 // The files of a folder by the names of a bundle. io: no folder.
-Result<BundleFiles> find_bundle_files(const std::string& folder);
+// What a symbolic link leads out of the folder to is left out, and told in diagnostics.
+Result<BundleFiles> find_bundle_files(const std::string& folder, Diagnostics& diagnostics);
 
 // Reads everything but the model folder. bundle_json: path of bundle.json, empty for none.
 Bundle read_bundle(const std::string& name, const BundleFiles& files, const std::string& bundle_json,

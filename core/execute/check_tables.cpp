@@ -79,7 +79,8 @@ Result<std::string> read_whole(const std::string& path) {
 // Puts text in the place of the file, under a temporary name first.
 Status replace(const std::string& path, std::string_view text) {
   const std::string temporary = path + ".part";
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  ::unlink(temporary.c_str());  // of a run that was stopped
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0) return Error{Code::io, failure_text(temporary)};
   Status status = write_all(fd, text, temporary);
   ::close(fd);
@@ -138,7 +139,7 @@ CheckTables::~CheckTables() {
 }
 
 Status CheckTables::open(bool fresh) {
-  const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | (fresh ? O_CREAT | O_EXCL : 0);
+  const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_CREAT | O_EXCL : 0);
   result_fd_ = ::open(result_path_.c_str(), flags, 0644);
   if (result_fd_ < 0) return Error{Code::io, failure_text(result_path_)};
   details_fd_ = ::open(details_path_.c_str(), flags, 0644);

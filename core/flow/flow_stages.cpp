@@ -13,7 +13,9 @@ Result<std::optional<FusionGraph>> read_graph(const Stage& stage, const std::str
   std::string path = stage.fusion;
   if (path.empty() && source == "acl_om") {
     ULPSCOPE_ASSIGN(const AclTree tree, find_acl_tree(stage.dump));
-    ULPSCOPE_ASSIGN(path, find_fusion_json(tree, tree.leaves[0]));
+    ULPSCOPE_ASSIGN(const FusionFile found, find_fusion_json(tree, tree.leaves[0]));
+    if (!found.unreadable.empty()) return Error{Code::io, found.unreadable[0]};
+    path = found.path;
   }
   if (path.empty()) return std::optional<FusionGraph>();
   ULPSCOPE_ASSIGN(const File file, File::open(path));
@@ -80,15 +82,36 @@ Result<const StageDump*> FlowStages::stage(const std::string& name) {
                                   " steps or devices in its dump, name one of them"};
   auto stage =
       std::make_unique<StageDump>(StageDump{name, std::move(index).value(), std::move(graph).value()});
+  ULPSCOPE_TRY(check_whole("stage " + name));
   ULPSCOPE_TRY(check_model(*stage, described.fusion));
   ULPSCOPE_TRY(check_same_input(*stage));
   return (opened_[name] = std::move(stage)).get();
+}
+
+// What cannot be read may be what is at fault: nothing is concluded over it.
+Status FlowStages::check_whole(const std::string& place) const {
+  const int64_t lost = host_.diagnostics->count(Severity::error);
+  if (lost == 0) return {};
+  return Error{Code::io, place + ": " + count_text(lost) +
+                             (lost == 1 ? " part of its dump" : " parts of its dump") +
+                             " cannot be read, expected all of it; nothing is concluded"};
+}
+
+Result<StageComparison> FlowStages::whole(Result<StageComparison> comparison,
+                                          const std::string& place) const {
+  if (!comparison.ok()) return comparison;
+  ULPSCOPE_TRY(check_whole(place));
+  if (comparison->unreadable == 0) return comparison;
+  return Error{Code::io, place + ": " + count_text(comparison->unreadable) +
+                             (comparison->unreadable == 1 ? " tensor" : " tensors") +
+                             " cannot be compared, data is missing or unreadable; nothing is concluded"};
 }
 
 Result<const DumpIndex*> FlowStages::golden() {
   if (golden_) return golden_.get();
   auto index = host_.open(file_.golden, "auto", "");
   if (!index.ok()) return std::move(index).error().within("golden");
+  ULPSCOPE_TRY(check_whole("golden"));
   golden_ = std::make_unique<DumpIndex>(std::move(index).value());
   return golden_.get();
 }
@@ -96,13 +119,15 @@ Result<const DumpIndex*> FlowStages::golden() {
 Result<StageComparison> FlowStages::compare(const std::string& mine, const std::string& reference) {
   ULPSCOPE_ASSIGN(const StageDump* m, stage(mine));
   ULPSCOPE_ASSIGN(const StageDump* r, stage(reference));
-  return compare_stages(*m, r->index, {file_.op_limit}, *host_.pool, *host_.cancel, *host_.diagnostics);
+  return whole(compare_stages(*m, r->index, {file_.op_limit}, *host_.pool, *host_.cancel, *host_.diagnostics),
+               "stage " + mine + " against " + reference);
 }
 
 Result<StageComparison> FlowStages::compare_with_golden(const std::string& mine) {
   ULPSCOPE_ASSIGN(const StageDump* m, stage(mine));
   ULPSCOPE_ASSIGN(const DumpIndex* g, golden());
-  return compare_stages(*m, *g, {file_.op_limit}, *host_.pool, *host_.cancel, *host_.diagnostics);
+  return whole(compare_stages(*m, *g, {file_.op_limit}, *host_.pool, *host_.cancel, *host_.diagnostics),
+               "stage " + mine + " against golden");
 }
 
 Result<std::vector<ComparedInput>> FlowStages::inputs_against_golden(const std::string& mine) {

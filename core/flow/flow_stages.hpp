@@ -33,6 +33,10 @@ class FlowStages {
 
  private:
   Result<const DumpIndex*> golden();
+  // io: something of a dump could not be read so far, or tensors of the comparison have no counterpart that
+  // can.
+  Status check_whole(const std::string& place) const;
+  Result<StageComparison> whole(Result<StageComparison> comparison, const std::string& place) const;
   Status check_same_input(const StageDump& stage);
   Status check_model(const StageDump& stage, const std::string& fusion);
 

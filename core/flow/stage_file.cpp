@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "match/yaml_limits.hpp"
 
 namespace ulpscope {
 namespace {
@@ -137,6 +138,7 @@ const Stage* StageFile::find(std::string_view name) const {
 Result<StageFile> read_stage_file(const std::string& path) {
   ULPSCOPE_ASSIGN(const File file, File::open(path));
   ULPSCOPE_ASSIGN(const std::string text, file.read_text(kMaxBytes));
+  ULPSCOPE_TRY(check_yaml(path, text));
   const Reader reader(path);
   StageFile out;
   try {

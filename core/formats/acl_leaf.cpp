@@ -1,7 +1,6 @@
 #include "formats/acl_leaf.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <span>
 #include <tuple>
@@ -15,11 +14,14 @@
 namespace ulpscope {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::string_view kStatistics = "statistic.csv";
 
-// Damage of a file loses a part of the dump to the run, whatever kind it is.
-void diagnose_lost(const AclDiagnose& diagnose, const std::string& file, const Error& error) {
-  diagnose(ULPSCOPE_E_IO, file, error.message);
+// Damage of a file loses a part of the dump to the run, whatever kind it is. file: relative to root.
+void diagnose_lost(const AclDiagnose& diagnose, const std::string& root, const std::string& file,
+                   const Error& error) {
+  const std::string path = root + "/" + file + ": ";
+  const bool is_named = error.message.starts_with(path);
+  diagnose(ULPSCOPE_E_IO, printable(file), is_named ? error.message.substr(path.size()) : error.message);
 }
 
 class LeafReader {
@@ -44,14 +46,13 @@ class LeafReader {
   std::string relative(const std::string& name) const {
     return leaf_.folder.empty() ? name : leaf_.folder + "/" + name;
   }
-  std::string path(const std::string& file) const { return tree_.root + "/" + file; }
 
   Status list() {
     const std::string folder = leaf_.folder.empty() ? tree_.root : tree_.root + "/" + leaf_.folder;
-    if (std::error_code ignored; fs::exists(folder + "/mapping.csv", ignored)) {
-      auto map = read_acl_mapping(folder + "/mapping.csv");
+    if (entry_kind(folder + "/mapping.csv")) {
+      auto map = read_acl_mapping(tree_.root, relative("mapping.csv"));
       if (!map.ok()) {
-        diagnose_lost(diagnose_, relative("mapping.csv"), map.error());
+        diagnose_lost(diagnose_, tree_.root, relative("mapping.csv"), map.error());
       } else {
         for (const std::string& note : map->notes)
           diagnose_(ULPSCOPE_E_FORMAT, relative("mapping.csv"), note);
@@ -62,10 +63,10 @@ class LeafReader {
     ULPSCOPE_TRY(for_each_entry(folder, [&](std::string_view entry, EntryKind kind) {
       std::string name(entry);
       if (!tree_.file.empty() && name != tree_.file) return true;
-      if (kind == EntryKind::file)
-        names.push_back(std::move(name));
-      else if (parse_acl_name(name) || hashed_.contains(name))
-        diagnose_(ULPSCOPE_E_FORMAT, relative(printable(name)), "not a regular file: left out");
+      // Something else under the name of a file of the dump stands for one that cannot be read: opening it
+      // says what it is.
+      const bool is_known = parse_acl_name(name) || hashed_.contains(name) || name == kStatistics;
+      if (kind == EntryKind::file || is_known) names.push_back(std::move(name));
       return true;
     }));
     std::sort(names.begin(), names.end());
@@ -92,7 +93,7 @@ class LeafReader {
       parsed = parse_acl_name(mapped->second);
     if (!parsed && !tree_.file.empty())
       parsed = AclFileName{AclFileKind::tensors, "", name, 0, 0, -1, -1, -1, false, false};
-    if (name == "statistic.csv") {
+    if (name == kStatistics) {
       statistics_.emplace_back(AclFileName{}, relative(name));
     } else if (!parsed) {
       if (name != "mapping.csv" && !name.ends_with(".json"))
@@ -122,7 +123,7 @@ class LeafReader {
     host_.parallel_for(out_.files.size(), [&](uint64_t i) { read(out_.files[i]); });
     for (AclFile& record : records_) read(record);
     for (const AclFile& file : out_.files) {
-      if (file.error) diagnose_lost(diagnose_, file.file, *file.error);
+      if (file.error) diagnose_lost(diagnose_, tree_.root, file.file, *file.error);
       for (const std::string& warning : file.dump.warnings) diagnose_(ULPSCOPE_E_FORMAT, file.file, warning);
     }
     std::erase_if(out_.files, [](const AclFile& file) { return file.error.has_value(); });
@@ -168,9 +169,9 @@ class LeafReader {
 
   void add_statistics() {
     for (const auto& [name, file] : statistics_) {
-      auto read = read_acl_statistics(path(file));
+      auto read = read_acl_statistics(tree_.root, file);
       if (!read.ok()) {
-        diagnose_lost(diagnose_, file, read.error());
+        diagnose_lost(diagnose_, tree_.root, file, read.error());
         continue;
       }
       for (const std::string& note : read->notes) diagnose_(ULPSCOPE_E_FORMAT, file, note);
@@ -287,7 +288,7 @@ class LeafReader {
     for (const AclFile& file : records_) {
       auto record = read_record(file);
       if (!record.ok()) {
-        diagnose_lost(diagnose_, file.file, record.error());
+        diagnose_lost(diagnose_, tree_.root, file.file, record.error());
         continue;
       }
       if (record->findings.empty()) diagnose_(ULPSCOPE_OK, file.file, "no overflow: " + record->note);

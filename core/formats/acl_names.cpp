@@ -73,8 +73,8 @@ bool is_acl_hash(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-Result<AclNameMap> read_acl_mapping(const std::string& path) {
-  ULPSCOPE_ASSIGN(const File file, File::open(path));
+Result<AclNameMap> read_acl_mapping(const std::string& root, const std::string& relative) {
+  ULPSCOPE_ASSIGN(const File file, File::open_under(root, relative));
   ULPSCOPE_ASSIGN(const std::string text, file.read_text(kMaxMappingBytes));
   AclNameMap map;
   int64_t line_number = 0;

@@ -38,13 +38,13 @@ std::optional<AclFileName> parse_acl_name(std::string_view name);
 // Whether a name is all digits: the hash of a name that was too long.
 bool is_acl_hash(std::string_view name);
 
-// The rows of a mapping.csv: file name to real name. Rows that are none are told in notes. io, or format when
-// the file is larger than 64 MiB.
+// The rows of root/relative, a mapping.csv: file name to real name. Rows that are none are told in notes. As
+// File::open_under, or format when the file is larger than 64 MiB.
 struct AclNameMap {
   std::map<std::string, std::string, std::less<>> names;
   std::vector<std::string> notes;
 };
-Result<AclNameMap> read_acl_mapping(const std::string& path);
+Result<AclNameMap> read_acl_mapping(const std::string& root, const std::string& relative);
 
 // "{name}.{output}.{timestamp}", the stem of a golden .npy file; nothing for another form.
 struct GoldenName {

@@ -99,6 +99,7 @@ Result<std::unique_ptr<AclSource>> AclSource::open(Host host, const std::string&
 }
 
 void AclSource::scan(RecordSink& sink) {
+  for (const auto& [folder, why] : tree_.unread) sink.diagnose(ULPSCOPE_E_IO, printable(folder), why);
   for (const AclLeaf& leaf : tree_.leaves)
     if (listed(options_.steps, leaf.step) && listed(options_.ranks, leaf.rank)) scan_leaf(sink, leaf);
 }
@@ -108,7 +109,9 @@ void AclSource::scan_leaf(RecordSink& sink, const AclLeaf& leaf) {
   if (fusion.empty()) {
     auto found = find_fusion_json(tree_, leaf);
     if (!found.ok()) raise(found.error());
-    fusion = std::move(found).value();
+    for (const std::string& each : found->unreadable)
+      sink.diagnose(ULPSCOPE_E_IO, leaf.folder, each + "; it may be the json of the compiled model");
+    fusion = found->path;
   }
   const std::string where = leaf.folder.empty() ? tree_.root : leaf.folder;
   graph_.reset();
@@ -246,6 +249,7 @@ Probe probe_acl(std::string_view path) {
   if (std::filesystem::is_directory(text, error)) {
     if (is_acl_leaf(text)) return {90, "files named as those of an offline-model dump"};
     const auto tree = find_acl_tree(text);
+    if (!tree.ok() && tree.error().code == Code::io) return {55, tree.error().message};
     if (!tree.ok()) return {0, "no file is named as those of an offline-model dump"};
     return {85, "folders with files named as those of an offline-model dump"};
   }

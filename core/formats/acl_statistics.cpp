@@ -131,10 +131,10 @@ Result<AclStatistics> parse_acl_statistics(std::string_view text, std::string_vi
   return out;
 }
 
-Result<AclStatistics> read_acl_statistics(const std::string& path) {
-  ULPSCOPE_ASSIGN(const File file, File::open(path));
+Result<AclStatistics> read_acl_statistics(const std::string& root, const std::string& relative) {
+  ULPSCOPE_ASSIGN(const File file, File::open_under(root, relative));
   ULPSCOPE_ASSIGN(const std::string text, file.read_text(kMaxBytes));
-  return parse_acl_statistics(text, path);
+  return parse_acl_statistics(text, file.path());
 }
 
 }  // namespace ulpscope

@@ -33,7 +33,7 @@ struct AclStatistics {
 
 // The rows of a CSV text. format: no header with Input/Output, Data Type and Shape. Any thread.
 Result<AclStatistics> parse_acl_statistics(std::string_view text, std::string_view where);
-// The same of a file of at most 256 MiB.
-Result<AclStatistics> read_acl_statistics(const std::string& path);
+// The same of a file of at most 256 MiB below a root, as File::open_under.
+Result<AclStatistics> read_acl_statistics(const std::string& root, const std::string& relative);
 
 }  // namespace ulpscope

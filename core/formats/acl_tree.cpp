@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMaxDepth = 8;  // the tree has 5 levels, and one may stand above the time folders
 constexpr size_t kTimeDigits = 14;
 
 bool is_number(std::string_view text) { return is_acl_hash(text) && text.size() < 10; }
@@ -72,10 +71,8 @@ AclLeaf make_leaf(const fs::path& root, const std::string& relative) {
   return leaf;
 }
 
-bool has_graph(const std::string& path) {
-  const auto file = File::open(path);
-  if (!file.ok()) return false;
-  JsonLexer lexer(*file);
+bool has_graph(const File& file) {
+  JsonLexer lexer(file);
   if (lexer.next() != JsonToken::begin_object) return false;
   for (JsonToken token = lexer.next(); token == JsonToken::key; token = lexer.next()) {
     const bool found = lexer.text() == "graph";
@@ -86,16 +83,36 @@ bool has_graph(const std::string& path) {
   return false;
 }
 
-std::vector<std::string> graph_files(const fs::path& folder) {
+// unreadable: the reasons of the json files that cannot be opened.
+std::vector<std::string> graph_files(const fs::path& folder, std::vector<std::string>& unreadable) {
   std::vector<std::string> found;
   // A folder that cannot be listed holds none.
   (void)for_each_entry(folder.string(), [&](std::string_view name, EntryKind kind) {
-    const std::string path = (folder / name).string();
-    if (kind == EntryKind::file && name.ends_with(".json") && has_graph(path)) found.push_back(path);
+    if (kind == EntryKind::folder || !name.ends_with(".json")) return true;
+    const auto file = File::open_under(folder.string(), name);
+    if (!file.ok()) unreadable.push_back(file.error().message);
+    if (file.ok() && has_graph(*file)) found.push_back(file->path());
     return true;
   });
   std::sort(found.begin(), found.end());
   return found;
+}
+
+// The leaves below the root, and what may be one and is not read.
+Status find_leaves(const fs::path& root, AclTree& tree) {
+  const auto visit = [&](const std::string& relative, EntryKind kind) {
+    const std::string path = tree.root + "/" + relative;
+    std::error_code ignored;
+    if (kind == EntryKind::link && is_acl_hash(fs::path(relative).filename().string()) &&
+        fs::is_directory(path, ignored))
+      tree.unread.emplace_back(relative, "a symbolic link in place of a folder is not followed");
+    tree.has_others |= kind == EntryKind::file && !relative.ends_with(".json") && !relative.ends_with(".csv");
+    if (kind == EntryKind::folder && is_acl_leaf(path)) tree.leaves.push_back(make_leaf(root, relative));
+    return Walk::enter;
+  };
+  return walk_folder(tree.root, visit, [&](const std::string& relative, const std::string& why) {
+    tree.unread.emplace_back(relative, why);
+  });
 }
 
 }  // namespace
@@ -104,7 +121,7 @@ bool is_acl_leaf(const std::string& folder) {
   bool named = false, mapping = false, hash = false;
   // A folder that cannot be listed is none.
   (void)for_each_entry(folder, [&](std::string_view name, EntryKind kind) {
-    if (kind != EntryKind::file) return true;
+    if (kind == EntryKind::folder) return true;
     named = parse_acl_name(name).has_value();
     mapping |= name == "mapping.csv";
     hash |= is_acl_hash(name);
@@ -131,15 +148,13 @@ Result<AclTree> find_acl_tree(const std::string& path) {
     tree.leaves.push_back(make_leaf(root, ""));
     return tree;
   }
-  fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->symlink_status(ignored).type() != fs::file_type::directory) continue;
-    if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
-    if (!is_acl_leaf(entry->path().string())) continue;
-    tree.leaves.push_back(make_leaf(root, entry->path().lexically_relative(path).generic_string()));
-  }
-  if (error) return Error{Code::io, path + ": " + error.message()};
+  ULPSCOPE_TRY(find_leaves(root, tree));
+  const auto may_hold = [](const auto& each) {
+    return is_acl_hash(fs::path(each.first).filename().string());  // every level but the model is a number
+  };
+  const auto lost = std::find_if(tree.unread.begin(), tree.unread.end(), may_hold);
+  if (tree.leaves.empty() && lost != tree.unread.end() && !tree.has_others)
+    return Error{Code::io, path + "/" + lost->first + ": " + lost->second};
   if (tree.leaves.empty())
     return Error{Code::format, path +
                                    ": no file of an offline-model dump in it, expected names such as "
@@ -150,7 +165,7 @@ Result<AclTree> find_acl_tree(const std::string& path) {
   return tree;
 }
 
-Result<std::string> find_fusion_json(const AclTree& tree, const AclLeaf& leaf) {
+Result<FusionFile> find_fusion_json(const AclTree& tree, const AclLeaf& leaf) {
   const fs::path root = absolute(tree.root);
   fs::path folder = leaf.folder.empty() ? root : root / leaf.folder;
   const int level = time_level(names_up(folder));
@@ -160,17 +175,18 @@ Result<std::string> find_fusion_json(const AclTree& tree, const AclLeaf& leaf) {
           ? 0
           : static_cast<int>(std::distance(fs::path(leaf.folder).begin(), fs::path(leaf.folder).end()));
   const int levels = level >= 0 ? level + 1 : above_root;
+  FusionFile none;
   for (int i = 0; i <= levels; ++i, folder = folder.parent_path()) {
-    const std::vector<std::string> found = graph_files(folder);
+    const std::vector<std::string> found = graph_files(folder, none.unreadable);
     if (found.empty()) continue;
-    if (found.size() == 1) return found[0];
+    if (found.size() == 1) return FusionFile{found[0], {}};
     std::string list;
     for (const std::string& each : found)
       list += (list.empty() ? "" : ", ") + fs::path(each).filename().string();
     return Error{Code::usage, folder.string() + ": several models as json (" + printable(list) +
                                   "): name one with the option fusion"};
   }
-  return std::string();
+  return none;
 }
 
 }  // namespace ulpscope

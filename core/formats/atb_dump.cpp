@@ -14,12 +14,17 @@ Result<std::unique_ptr<AtbDump>> AtbDump::open(Host host, const std::string& pat
 
 void AtbDump::scan(RecordSink& sink) {
   for (const std::string& warning : layout_.warnings) sink.diagnose(ULPSCOPE_E_FORMAT, layout_.root, warning);
+  for (const auto& [folder, why] : layout_.unread) sink.diagnose(ULPSCOPE_E_IO, folder, why);
   std::map<size_t, AtbTopology> topologies;
   uint32_t ops = 0;
   for (const AtbRound& round : layout_.rounds) {
     host_.check_cancelled();
     const auto warn = [&](const std::string& file, const Error& error) {
-      sink.diagnose(ULPSCOPE_E_FORMAT, file, error.message + "; it is not used");
+      // Of an error in opening the message begins with the file.
+      const std::string text =
+          error.message.starts_with(file + ": ") ? error.message.substr(file.size() + 2) : error.message;
+      const ulpscope_status code = error.code == Code::io ? ULPSCOPE_E_IO : ULPSCOPE_E_FORMAT;
+      sink.diagnose(code, file, text + "; it is not used");
     };
     if (!topologies.contains(round.process)) {
       const AtbProcessFolders& folders = layout_.processes[round.process];

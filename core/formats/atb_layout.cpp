@@ -19,11 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTable = "/statistic.csv";
+constexpr std::string_view kTable = "statistic.csv";
 
-bool is_folder(const std::string& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
+// Whether a folder of the dump is there. A link is none: it may lead anywhere.
+bool is_folder(const std::string& path) { return entry_kind(path) == EntryKind::folder; }
+
+std::string joined(const std::string& folder, const std::string& name) {
+  return folder.empty() ? name : folder + "/" + name;
 }
 
 // Names of the folders in a folder, sorted; none when it cannot be listed. Links are not entered.
@@ -39,13 +41,11 @@ std::vector<std::string> folders_in(const std::string& path) {
 
 std::string last_part(const std::string& path) { return fs::path(path).filename().string(); }
 std::string parent_of(const std::string& path) { return fs::path(path).parent_path().string(); }
-std::string joined(const std::string& folder, const std::string& name) {
-  return folder.empty() ? name : folder + "/" + name;
-}
 
+// A table that is there and cannot be opened is one too: what it lacks is told when it is read.
 bool has_table(const std::string& folder) {
-  const auto file = File::open(folder + std::string(kTable));
-  return file.ok() && is_atb_statistics(*file);
+  const auto file = File::open_under(folder, kTable);
+  return file.ok() ? is_atb_statistics(*file) : entry_kind(joined(folder, std::string(kTable))).has_value();
 }
 
 // A folder of an operation: "4_Prefill_layer". "0_39943" is a process.
@@ -66,18 +66,17 @@ bool is_round(const std::string& folder) {
   return false;
 }
 
-// The rounds of a process. Beside a round, a folder whose table is empty or broken is one too: what it lacks
-// is told when it is read.
+// The rounds of a process. Beside a round, a folder whose table is empty or broken, or that cannot be listed,
+// is one too: what it lacks is told when it is read.
 std::vector<std::pair<int64_t, std::string>> rounds_in(const std::string& folder) {
   std::vector<std::pair<int64_t, std::string>> rounds, broken;
   for (const std::string& name : folders_in(folder)) {
     const auto number = parse_atb_number(name);
     if (!number || *number > INT32_MAX) continue;
     const std::string path = folder + "/" + name;
-    std::error_code ignored;
     if (is_round(path))
       rounds.emplace_back(*number, name);
-    else if (fs::exists(path + std::string(kTable), ignored))
+    else if (entry_kind(joined(path, std::string(kTable))) || !listing_trouble(path).empty())
       broken.emplace_back(*number, name);
   }
   if (!rounds.empty()) rounds.insert(rounds.end(), broken.begin(), broken.end());
@@ -136,8 +135,12 @@ class Finder {
       return Error{Code::usage, out_.root +
                                     ": a file, expected a folder of the dump (a single .bin file is "
                                     "read by the source tensor_files)"};
-    if (!is_folder(out_.root)) return Error{Code::io, out_.root + ": no such folder"};
+    if (!fs::is_directory(out_.root, ignored)) return Error{Code::io, out_.root + ": no such folder"};
+    if (const std::string trouble = listing_trouble(out_.root); !trouble.empty())
+      return Error{Code::io, out_.root + ": " + trouble};
     ULPSCOPE_ASSIGN(const bool found, folder(""));
+    if (!found && !out_.unread.empty())
+      return Error{Code::io, full(out_.unread[0].first) + ": " + out_.unread[0].second};
     if (!found)
       return Error{Code::format, out_.root +
                                      ": no round of an ATB dump in it, expected folders such as "
@@ -165,6 +168,7 @@ class Finder {
       process(relative);
       return true;
     }
+    note_unread(relative);
     if (const auto names = processes_in(path); !names.empty()) {
       ULPSCOPE_TRY(processes(relative, names));
       return true;
@@ -175,6 +179,24 @@ class Finder {
         if (found) return true;
       }
     return older_roots(relative);
+  }
+
+  // What may hold rounds by its name and is not looked into.
+  void note_unread(const std::string& relative) {
+    (void)for_each_entry(full(relative), [&](std::string_view text, EntryKind kind) {
+      const std::string name(text), path = full(relative) + "/" + name;
+      const bool is_round_of = parse_atb_number(name) && parse_atb_process(last_part(absolute(relative)));
+      const bool is_level =
+          name == "atb_dump_data" || (!relative.empty() && (name == "data" || name == "tensors"));
+      if (!is_level && !is_round_of && !parse_atb_process(name)) return true;
+      std::error_code ignored;
+      std::string trouble;
+      if (kind == EntryKind::folder) trouble = listing_trouble(path);
+      if (kind == EntryKind::link && fs::is_directory(path, ignored))
+        trouble = "a symbolic link in place of a folder is not followed";
+      if (!trouble.empty()) out_.unread.emplace_back(joined(relative, name), trouble);
+      return true;
+    });
   }
 
   Result<bool> older_roots(const std::string& relative) {
@@ -241,9 +263,11 @@ Result<AtbLayout> find_atb_rounds(const std::string& path, const AtbChoice& choi
 }
 
 AtbEvidence probe_atb(const std::string& path) {
-  if (!is_folder(path)) return {0, "not a folder"};
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return {0, "not a folder"};
   const auto layout = find_atb_rounds(path, {});
   if (!layout.ok() && layout.error().code == Code::usage) return {90, "several ATB dumps"};
+  if (!layout.ok() && layout.error().code == Code::io) return {60, layout.error().message};
   if (!layout.ok() || layout->rounds.empty()) return {0, "no round of an ATB dump in it"};
   const std::string round = joined(layout->root, layout->rounds.front().relative);
   if (has_table(round)) return {95, "a round with statistic.csv"};

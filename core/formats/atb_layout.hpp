@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -28,6 +29,8 @@ struct AtbLayout {
   std::vector<AtbRound> rounds;  // by rank, then step
   std::vector<AtbProcessFolders> processes;
   std::vector<std::string> warnings;
+  // Folders below the root that may hold more of the dump and are not read, and why.
+  std::vector<std::pair<std::string, std::string>> unread;
 };
 
 // Empty lists: all.

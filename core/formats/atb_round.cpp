@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "formats/atb_codes.hpp"
 #include "formats/atb_names.hpp"
@@ -42,7 +43,7 @@ void AtbRoundReader::read_table() {
   const auto file = File::open_under(root_, path_of("statistic.csv"));
   if (!file.ok()) {
     // Runs of the older layout have none.
-    if (file.error().code != Code::io) table_error_ = file.error();
+    if (entry_kind(root_ + "/" + path_of("statistic.csv"))) table_error_ = file.error();
     return;
   }
   if (const Status read = tree_.read_table(*file); !read.ok()) table_error_ = read.error();
@@ -149,7 +150,8 @@ OpKind AtbRoundReader::kind_of(const AtbOp& op) const {
 uint32_t AtbRoundReader::emit(RecordSink& sink, uint32_t first_op) {
   tell_of_table(sink);
   tell_of_aliases(sink);
-  for (const auto& [where, text] : tree_.oddities()) sink.diagnose(ULPSCOPE_E_FORMAT, where, text);
+  for (const AtbOddity& odd : tree_.oddities())
+    sink.diagnose(odd.is_lost ? ULPSCOPE_E_IO : ULPSCOPE_E_FORMAT, odd.where, odd.text);
   const std::vector<uint32_t> order = in_order();
   std::vector<uint32_t> number(tree_.ops().size());
   for (size_t i = 0; i < order.size(); ++i) number[order[i]] = first_op + static_cast<uint32_t>(i);

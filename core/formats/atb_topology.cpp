@@ -1,31 +1,34 @@
 #include "formats/atb_topology.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <unordered_map>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "formats/atb_names.hpp"
 #include "formats/json_tape.hpp"
 
 namespace ulpscope {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr size_t kMaxFiles = 100000;
 constexpr uint64_t kMaxFileBytes = uint64_t{256} << 20;
 
-std::vector<std::string> json_files(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator() && files.size() < kMaxFiles; entry.increment(error))
-    if (entry->path().extension() == ".json") files.push_back(entry->path().string());
-  std::sort(files.begin(), files.end());
-  return files;
+using Warn = std::function<void(const std::string& file, const Error&)>;
+
+// Names of the JSON files of a folder, sorted; warn is told what cannot be listed. A folder of no name has
+// none.
+std::vector<std::string> json_files(const std::string& folder, const Warn& warn) {
+  std::vector<std::string> names;
+  if (folder.empty()) return names;
+  const Status listed = for_each_entry(folder, [&](std::string_view name, EntryKind kind) {
+    if (kind != EntryKind::folder && name.ends_with(".json")) names.emplace_back(name);
+    return names.size() < kMaxFiles;
+  });
+  if (!listed.ok()) warn(folder, {Code::io, listing_trouble(folder)});
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // The counter behind the name of a layer: 4 of "Prefill_layer_4".
@@ -42,8 +45,8 @@ class AtbTopologyReader {
  public:
   explicit AtbTopologyReader(AtbTopology& out) : out_(out) {}
 
-  Status read_model(const std::string& path) {
-    ULPSCOPE_TRY(open(path));
+  Status read_model(const std::string& folder, const std::string& name) {
+    ULPSCOPE_TRY(open(folder, name));
     const uint32_t nodes = tape_.find(0, "nodes");
     if (!tape_.is(nodes, JsonKind::array)) return Error{Code::format, "no list \"nodes\""};
     for (uint32_t node = nodes + 1; node != tape_.at(nodes).next; node = tape_.at(node).next)
@@ -53,8 +56,8 @@ class AtbTopologyReader {
 
   // A layer on its own. Where the model has it without its inside the inside comes from here, and the layer's
   // own names of its ends give way to those of the model.
-  Status read_layer(const std::string& path) {
-    ULPSCOPE_TRY(open(path));
+  Status read_layer(const std::string& folder, const std::string& name) {
+    ULPSCOPE_TRY(open(folder, name));
     const auto id = id_of(0);
     if (!id) return Error{Code::format, "no \"opName\" with a number at its end"};
     const auto found = out_.layers_.find(*id);
@@ -72,8 +75,8 @@ class AtbTopologyReader {
   }
 
  private:
-  Status open(const std::string& path) {
-    ULPSCOPE_ASSIGN(const File file, File::open(path));
+  Status open(const std::string& folder, const std::string& name) {
+    ULPSCOPE_ASSIGN(const File file, File::open_under(folder, name));
     if (file.size() > kMaxFileBytes) return Error{Code::unsupported, "larger than 256 MiB"};
     JsonLexer lexer(file);
     switch (tape_.read(lexer)) {
@@ -142,13 +145,15 @@ class AtbTopologyReader {
 };
 
 AtbTopology AtbTopology::read(const std::string& model_folder, const std::string& layer_folder,
-                              const std::function<void(const std::string& file, const Error&)>& warn) {
+                              const Warn& warn) {
   AtbTopology out;
   AtbTopologyReader reader(out);
-  for (const std::string& file : json_files(model_folder))
-    if (const Status read = reader.read_model(file); !read.ok()) warn(file, read.error());
-  for (const std::string& file : json_files(layer_folder))
-    if (const Status read = reader.read_layer(file); !read.ok()) warn(file, read.error());
+  for (const std::string& name : json_files(model_folder, warn))
+    if (const Status read = reader.read_model(model_folder, name); !read.ok())
+      warn(model_folder + "/" + name, read.error());
+  for (const std::string& name : json_files(layer_folder, warn))
+    if (const Status read = reader.read_layer(layer_folder, name); !read.ok())
+      warn(layer_folder + "/" + name, read.error());
   return out;
 }
 

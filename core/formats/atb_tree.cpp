@@ -79,8 +79,8 @@ Status AtbTree::read_folders(const std::string& root, const std::string& relativ
 
 // One folder: of the round where op is kNone, else of an operation.
 Status AtbTree::read_op(const std::string& folder, const std::string& relative, uint32_t op, int depth) {
-  const auto odd = [&](const std::string& name, const char* what) {
-    if (oddities_.size() < kMaxOddities) oddities_.emplace_back(joined(folder, name), what);
+  const auto odd = [&](const std::string& name, const std::string& what, bool is_lost) {
+    if (oddities_.size() < kMaxOddities) oddities_.push_back({joined(folder, name), what, is_lost});
   };
   ULPSCOPE_ASSIGN(const std::vector<Entry> entries, list(folder));
   for (const Entry& entry : entries) {
@@ -88,19 +88,20 @@ Status AtbTree::read_op(const std::string& folder, const std::string& relative, 
       ops_[op].parameter_file = joined(relative, entry.name);
     const auto name = parse_atb_op_name(entry.name);
     if (entry.is_link && (name || entry.name == "before" || entry.name == "after"))
-      odd(entry.name, "a symbolic link in place of a folder is not followed");
+      odd(entry.name, "a symbolic link in place of a folder is not followed", true);
     if (!entry.is_folder) continue;
     if (op != AtbOp::kNone && (entry.name == "before" || entry.name == "after")) {
       read_tensors(folder + "/" + entry.name, joined(relative, entry.name), op, entry.name == "after");
     } else if (!name) {
-      odd(entry.name, "not a folder of an operation, expected <number>_<name>; it is not read");
+      odd(entry.name, "not a folder of an operation, expected <number>_<name>; it is not read", false);
     } else if (depth == kMaxDepth) {
-      odd(entry.name, "operations are nested deeper than 32, it is not read");
+      odd(entry.name, "operations are nested deeper than 32, it is not read", true);
     } else {
       const uint32_t child = add_op(op, name->id, name->type);
       ops_[child].in_tree = true;
-      const Status read = read_op(folder + "/" + entry.name, joined(relative, entry.name), child, depth + 1);
-      if (!read.ok()) odd(entry.name, "the folder cannot be listed");
+      const std::string path = folder + "/" + entry.name;
+      const Status read = read_op(path, joined(relative, entry.name), child, depth + 1);
+      if (!read.ok()) odd(entry.name, listing_trouble(path), true);
     }
   }
   return {};
@@ -111,11 +112,10 @@ Status AtbTree::read_op(const std::string& folder, const std::string& relative, 
 void AtbTree::read_tensors(const std::string& folder, const std::string& relative, uint32_t op, bool after) {
   const auto entries = list(folder);
   if (!entries.ok()) {
-    oddities_.emplace_back(folder, "the folder cannot be listed");
+    oddities_.push_back({folder, listing_trouble(folder), true});
     return;
   }
   for (const Entry& entry : *entries) {
-    if (!entry.is_file && !entry.is_link) continue;
     const auto name = parse_atb_tensor_name(entry.name);
     if (!name) continue;
     AtbTensor& tensor = ops_[op].tensors[{name->is_output, name->index}];
@@ -123,7 +123,7 @@ void AtbTree::read_tensors(const std::string& folder, const std::string& relativ
     // "after" is read before "before".
     if (!tensor.file.empty() && !usual) continue;
     if (!tensor.file.empty() && tensor.file.starts_with(relative + "/")) {
-      oddities_.emplace_back(folder + "/" + entry.name, "a second file of the same tensor is not read");
+      oddities_.push_back({folder + "/" + entry.name, "a second file of the same tensor is not read"});
       continue;
     }
     tensor.file = joined(relative, entry.name);

@@ -50,6 +50,12 @@ struct AtbTableNotes {
   std::string first_bad, first_missing;
 };
 
+// What is odd about a file or folder. is_lost: a part of the dump is not read because of it.
+struct AtbOddity {
+  std::string where, text;
+  bool is_lost = false;
+};
+
 class AtbTree {
  public:
   // Reads the folders of root/relative. Odd names are told to oddities(). io: the folder cannot be listed.
@@ -67,8 +73,7 @@ class AtbTree {
   bool has_files() const { return has_files_; }
   bool has_table() const { return has_table_; }
   const AtbTableNotes& notes() const { return notes_; }
-  // File or folder, and what is odd about it.
-  const std::vector<std::pair<std::string, std::string>>& oddities() const { return oddities_; }
+  const std::vector<AtbOddity>& oddities() const { return oddities_; }
 
  private:
   uint32_t add_op(uint32_t parent, int64_t id, std::string_view type);
@@ -82,7 +87,7 @@ class AtbTree {
   std::unordered_map<std::string, uint32_t> by_path_, by_ids_;
   bool has_files_ = false, has_table_ = false;
   AtbTableNotes notes_;
-  std::vector<std::pair<std::string, std::string>> oddities_;
+  std::vector<AtbOddity> oddities_;
 };
 
 }  // namespace ulpscope

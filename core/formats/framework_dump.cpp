@@ -32,6 +32,7 @@ Result<std::unique_ptr<FrameworkDump>> FrameworkDump::open(Host host, const std:
 void FrameworkDump::scan(RecordSink& sink) {
   for (const std::string& notice : layout_.notices) host_.info(notice);
   for (const std::string& warning : layout_.warnings) sink.diagnose(ULPSCOPE_E_FORMAT, layout_.root, warning);
+  for (const auto& [folder, why] : layout_.unread) sink.diagnose(ULPSCOPE_E_IO, folder, why);
   FolderEmitter emitter(host_, sink, layout_, flavour_, options_, tensors_);
   for (const DumpFolder& folder : layout_.folders) {
     host_.check_cancelled();

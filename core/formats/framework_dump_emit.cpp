@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "formats/framework_dump_tokens.hpp"
 #include "formats/json_tape.hpp"
@@ -58,7 +59,9 @@ void FolderEmitter::emit(const DumpFolder& folder) {
   const bool companions = exists(layout_.root + "/" + place("construct.json")) ||
                           exists(layout_.root + "/" + place("stack.json"));
   if (!companions && exists(layout_.root + "/" + place(kDataFolder))) return emit_files();
-  warn(ULPSCOPE_E_IO, folder_.relative.empty() ? layout_.root : folder_.relative, "dump.json is missing");
+  const std::string trouble = listing_trouble(layout_.root + "/" + folder_.relative);
+  warn(ULPSCOPE_E_IO, folder_.relative.empty() ? layout_.root : folder_.relative,
+       trouble.empty() ? "dump.json is missing" : trouble);
 }
 
 void FolderEmitter::emit_json(const std::string& name) {

@@ -82,7 +82,12 @@ class FolderFinder {
     sort_by_number(steps);
     for (const NumberedFolder& folder : steps) {
       if (!keep_step(folder.number)) continue;
-      ULPSCOPE_ASSIGN(const bool any, step(joined(relative, folder.name), folder.number));
+      const std::string inside = joined(relative, folder.name);
+      if (const std::string trouble = listing_trouble(joined(layout_.root, inside)); !trouble.empty()) {
+        layout_.unread.emplace_back(inside, trouble);
+        continue;
+      }
+      ULPSCOPE_ASSIGN(const bool any, step(inside, folder.number));
       if (!any) layout_.warnings.push_back(joined(relative, folder.name) + ": no rank folder in it");
     }
     return true;
@@ -252,11 +257,15 @@ Result<DumpLayout> find_dump_folders(const std::string& path, const FrameworkOpt
   }
   layout.root = path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
   const OwnNumbers own = own_numbers(layout.root);
+  if (const std::string trouble = listing_trouble(layout.root); !trouble.empty())
+    return Error{Code::io, layout.root + ": " + trouble};
   if (is_rank_folder(layout.root)) {
     finder.rank("", own.rank ? own.step : std::nullopt, own.rank);
     return layout;
   }
   ULPSCOPE_ASSIGN(const bool has_steps, finder.root(""));
+  if (has_steps && layout.folders.empty() && !layout.unread.empty())
+    return Error{Code::io, joined(layout.root, layout.unread[0].first) + ": " + layout.unread[0].second};
   if (has_steps) return layout;
   ULPSCOPE_ASSIGN(const bool has_ranks, finder.step("", own.rank ? std::nullopt : own.step));
   if (has_ranks) return layout;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -39,10 +40,12 @@ struct DumpLayout {
   std::string file;  // the one file to read, when a file was named
   std::vector<DumpFolder> folders;
   std::vector<std::string> notices, warnings;
+  // Folders of the dump that cannot be listed, relative to the root, and why. What they hold is lost.
+  std::vector<std::pair<std::string, std::string>> unread;
 };
 
-// Finds the folders that the options leave. io: the path is not there or cannot be listed; format: nothing of
-// a dump lies there. Any thread.
+// Finds the folders that the options leave. io: the path, or all that is in it, is not there or cannot be
+// listed; format: nothing of a dump lies there. Any thread.
 Result<DumpLayout> find_dump_folders(const std::string& path, const FrameworkOptions& options);
 
 // The names of a folder, sorted; folders only, or everything else only. io.

@@ -21,8 +21,9 @@ constexpr size_t kMaxFolders = 2;  // looked into; the first steps tell
 
 // The first bytes of a file; empty when it cannot be read. A link out of the dump is followed to tell what it
 // is; whether it is read is for the options of the scan.
-std::string head_of(const std::string& root, const std::string& relative, uint64_t limit_bytes = kHeadBytes) {
-  const auto file = File::open_under(root, relative, true);
+std::string head_of(const std::string& root, const std::string& relative, uint64_t limit_bytes = kHeadBytes,
+                    bool follow_links = true) {
+  const auto file = File::open_under(root, relative, follow_links);
   if (!file.ok()) return {};
   std::string text(static_cast<size_t>(std::min(file->size(), limit_bytes)), '\0');
   const auto got = file->read_at(0, std::as_writable_bytes(std::span(text)));
@@ -103,7 +104,10 @@ struct Evidence {
 Evidence look(std::string_view path, bool wants_vllm) {
   Evidence evidence;
   const auto layout = find_dump_folders(std::string(path), {});
-  if (!layout.ok()) return evidence;
+  if (!layout.ok()) {
+    if (layout.error().code == Code::io) evidence.unreadable = layout.error().message;
+    return evidence;
+  }
   size_t looked_into = 0;
   for (const DumpFolder& folder : layout->folders) {
     if (looked_into == kMaxFolders) break;
@@ -119,7 +123,7 @@ Evidence look(std::string_view path, bool wants_vllm) {
       if (!is_sure && (text.empty() || !is_dump(text))) continue;
       any = evidence.dump = true;
       if (!wants_vllm) continue;
-      evidence.vllm |= shows_vllm(text, head_of(layout->root, prefix + "stack.json"));
+      evidence.vllm |= shows_vllm(text, head_of(layout->root, prefix + "stack.json", kHeadBytes, false));
       if (evidence.vllm) evidence.second_forward |= shows_second_forward(text);
     }
     if (any) ++looked_into;

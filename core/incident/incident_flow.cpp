@@ -326,7 +326,8 @@ class Flow {
   Engine engine() const {
     Engine found;
     if (in_.problem_bundle.empty()) return found;
-    const auto files = find_bundle_files(in_.problem_bundle);
+    Diagnostics told_by_config_check;
+    const auto files = find_bundle_files(in_.problem_bundle, told_by_config_check);
     if (!files.ok()) return found;
     Diagnostics ignored;
     std::error_code failed;

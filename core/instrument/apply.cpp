@@ -10,6 +10,7 @@
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "instrument/hook_py.hpp"
 #include "instrument/manifest.hpp"
 #include "instrument/tree_files.hpp"
 
@@ -76,6 +77,12 @@ void inspect_file(const EngineTree& tree, const AnchorTable& table, const std::s
   if (!blocks.parts.empty()) find(TreeState::applied, joined(blocks.parts));
 }
 
+// A module that this program wrote, by its first line; a file of that name may be the user's own.
+bool is_own_hook(const TreeFile& file) {
+  const std::string_view text(kHookPy);
+  return file.problem == TreeFileProblem::none && file.content.starts_with(text.substr(0, text.find('\n')));
+}
+
 // What Python keeps of the module that is gone.
 void remove_compiled_hook(const EngineTree& tree) {
   const std::string hook = hook_path(tree);
@@ -115,6 +122,23 @@ std::optional<std::string> original_of(const EngineTree& tree, const Manifest& m
     FoundBlocks blocks = take_out_blocks(now.content);
     if (!blocks.broken && sha256_hex(blocks.without) == file.before) return std::move(blocks.without);
     return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_taken(const EngineTree& tree, const InstrumentPlan& plan,
+                                    const std::optional<Manifest>& manifest) {
+  const auto was_made = [&](const std::string& path) {
+    return manifest && std::any_of(manifest->files.begin(), manifest->files.end(), [&](const auto& file) {
+             return file.path == path && file.before.empty();
+           });
+  };
+  for (const PlannedFile& file : plan.files) {
+    if (!file.is_new || was_made(file.path)) continue;
+    if (read_tree_file(tree, file.path).problem != TreeFileProblem::missing)
+      return Refusal{"E_TAKEN", tree.root + "/" + file.path +
+                                    ": is there already and was not made by ulpscope, expected no such "
+                                    "file; move it away"};
   }
   return std::nullopt;
 }
@@ -196,8 +220,8 @@ Result<RevertResult> revert_tree(const EngineTree& tree, const AnchorTable& tabl
       result.files.push_back(path);
     }
     const std::string hook = hook_path(tree);
-    if (!changes.empty() && !hash_of_file(tree, hook).empty())
-      changes.push_back({hook, hash_of_file(tree, hook), "", true});
+    if (const TreeFile made = read_tree_file(tree, hook); !changes.empty() && is_own_hook(made))
+      changes.push_back({hook, sha256_hex(made.content), "", true});
   }
   const Status status = change_files(tree, changes);
   if (!status.ok()) {
@@ -206,7 +230,7 @@ Result<RevertResult> revert_tree(const EngineTree& tree, const AnchorTable& tabl
     return result;
   }
   std::error_code ignored;
-  remove_compiled_hook(tree);
+  if (hash_of_file(tree, hook_path(tree)).empty()) remove_compiled_hook(tree);
   if (manifest) std::filesystem::remove_all(tree.root + "/.ulpscope", ignored);
   return result;
 }

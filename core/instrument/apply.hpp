@@ -42,6 +42,11 @@ Result<TreeReport> inspect_tree(const EngineTree& tree, const AnchorTable& table
 std::optional<std::string> original_of(const EngineTree& tree, const Manifest& manifest,
                                        const std::string& path);
 
+// E_TAKEN where a file that the plan makes is there already and is not one that the manifest says was made;
+// such a file would be lost. Nothing: the way is free.
+std::optional<Refusal> refuse_taken(const EngineTree& tree, const InstrumentPlan& plan,
+                                    const std::optional<Manifest>& manifest);
+
 // Writes the plan; files of an earlier run that it does not touch get their original back. A refusal
 // (E_CHANGED, E_PERM) leaves the tree as it was.
 Result<std::optional<Refusal>> apply_plan(const EngineTree& tree, const InstrumentPlan& plan,

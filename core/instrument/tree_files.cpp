@@ -57,7 +57,16 @@ struct Undo {
   bool existed = false;
 };
 
-Status change_one(const EngineTree& tree, const FileChange& change, std::vector<Undo>& undo) {
+// Makes the folder and those above it that are missing, and notes them, outermost first.
+void make_folders(const std::filesystem::path& folder, std::vector<std::string>& made) {
+  std::error_code failed;
+  if (folder.empty() || std::filesystem::exists(folder, failed)) return;
+  make_folders(folder.parent_path(), made);
+  if (std::filesystem::create_directory(folder, failed)) made.push_back(folder.string());
+}
+
+Status change_one(const EngineTree& tree, const FileChange& change, std::vector<Undo>& undo,
+                  std::vector<std::string>& folders) {
   const TreeFile now = read_tree_file(tree, change.path);
   if (now.problem == TreeFileProblem::outside || now.problem == TreeFileProblem::unreadable)
     return Error{Code::io, now.message};
@@ -68,8 +77,7 @@ Status change_one(const EngineTree& tree, const FileChange& change, std::vector<
   if (change.removes) {
     if (::unlink(path.c_str()) != 0) return failure(path, "cannot be removed");
   } else {
-    std::error_code failed;
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+    make_folders(std::filesystem::path(path).parent_path(), folders);
     ULPSCOPE_TRY(replace_file(path, change.content));
   }
   undo.push_back({path, now.content, exists});
@@ -80,8 +88,9 @@ Status change_one(const EngineTree& tree, const FileChange& change, std::vector<
 
 Status change_files(const EngineTree& tree, const std::vector<FileChange>& changes) {
   std::vector<Undo> undo;
+  std::vector<std::string> folders;
   for (const FileChange& change : changes) {
-    const Status status = change_one(tree, change, undo);
+    const Status status = change_one(tree, change, undo, folders);
     if (status.ok()) continue;
     std::string left;
     for (size_t i = undo.size(); i-- > 0;) {
@@ -89,6 +98,8 @@ Status change_files(const EngineTree& tree, const std::vector<FileChange>& chang
                                         : ::unlink(undo[i].path.c_str()) == 0;
       if (!back) left += (left.empty() ? "; not put back: " : ", ") + undo[i].path;
     }
+    for (size_t i = folders.size(); i-- > 0;)
+      ::rmdir(folders[i].c_str());  // holds others' files now, or goes
     return Error{status.error().code, status.error().message + left};
   }
   return {};

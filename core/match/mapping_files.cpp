@@ -73,9 +73,12 @@ class Reader {
         });
   }
 
-  Result<NamePattern> pattern(const YAML::Node& node, const std::string& text) const {
+  static Error wrong(const RulePlace& place, const std::string& text) {
+    return {Code::usage, to_text(place) + ": " + text};
+  }
+  static Result<NamePattern> pattern(const RulePlace& place, const std::string& text) {
     auto parsed = NamePattern::parse(text);
-    if (!parsed.ok()) return wrong(node, parsed.error().message);
+    if (!parsed.ok()) return wrong(place, parsed.error().message);
     return parsed;
   }
 
@@ -146,12 +149,13 @@ Status read_ops(const Reader& reader, const YAML::Node& node, Mapping& mapping) 
   std::vector<NameRule> names;
   ULPSCOPE_TRY(reader.names(node, names));
   for (const NameRule& rule : names) {
-    ULPSCOPE_ASSIGN(NamePattern target, reader.pattern(node[rule.target], rule.target));
-    ULPSCOPE_ASSIGN(NamePattern golden, reader.pattern(node[rule.target], rule.golden));
+    // By its place, not by node[name]: a mapping of YAML is searched from its start for every name.
+    ULPSCOPE_ASSIGN(NamePattern target, Reader::pattern(rule.place, rule.target));
+    ULPSCOPE_ASSIGN(NamePattern golden, Reader::pattern(rule.place, rule.golden));
     const std::vector<std::string> known = target.capture_names();
     for (const std::string& used : golden.capture_names())
       if (std::find(known.begin(), known.end(), used) == known.end())
-        return reader.wrong(node[rule.target], "{" + used + "} is not in \"" + printable(rule.target) + "\"");
+        return Reader::wrong(rule.place, "{" + used + "} is not in \"" + printable(rule.target) + "\"");
     mapping.ops.push_back({std::move(target), std::move(golden), rule.place});
   }
   return {};
@@ -175,7 +179,7 @@ Status read_items(const Reader& reader, const YAML::Node& node, Mapping& mapping
   return reader.members(
       node, "ops with their items",
       [&](const std::string& key, const YAML::Node& key_node, const YAML::Node& value) -> Status {
-        ULPSCOPE_ASSIGN(NamePattern op, reader.pattern(key_node, key));
+        ULPSCOPE_ASSIGN(NamePattern op, Reader::pattern(reader.place(key_node), key));
         ItemRule rule = {std::move(op), {}, reader.place(key_node)};
         ULPSCOPE_TRY(read_item_names(reader, value, rule));
         mapping.items.push_back(std::move(rule));

@@ -11,6 +11,8 @@
 namespace ulpscope {
 namespace {
 
+constexpr int64_t kMostUnused = 10;  // rules named in notices
+
 std::unordered_map<std::string_view, OpId> names_of(const DumpIndex& index, std::span<const OpId> ops) {
   std::unordered_map<std::string_view, OpId> names;
   for (const OpId op : ops) names.emplace(index.text(index.ops()[op].name), op);
@@ -299,9 +301,10 @@ ItemRename MappingRules::item_rename(OpId target_op) {
 
 std::vector<std::string> MappingRules::unused_rules() const {
   std::vector<std::string> lines;
+  int64_t count = 0;
   const auto add = [&](const std::vector<bool>& used, const auto& rules, const auto& name) {
     for (size_t i = 0; i < used.size(); ++i)
-      if (!used[i])
+      if (!used[i] && ++count <= kMostUnused)
         lines.push_back(to_text(rules[i].place) + ": the rule for \"" + printable(name(rules[i])) +
                         "\" found nothing to pair");
   };
@@ -312,6 +315,9 @@ std::vector<std::string> MappingRules::unused_rules() const {
   add(layer_used_, mapping_.layers, [](const LayerRule& rule) { return rule.type; });
   add(op_used_, mapping_.ops, [](const OpRule& rule) { return rule.target.text(); });
   add(item_used_, mapping_.items, [](const ItemRule& rule) { return rule.op.text(); });
+  if (const int64_t more = count - kMostUnused; more > 0)
+    lines.push_back(count_text(more) + (more == 1 ? " more rule" : " more rules") +
+                    " of the mapping found nothing to pair");
   return lines;
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 
 namespace ulpscope {
 namespace {
@@ -177,6 +178,9 @@ Result<JournalHeader> parse_header(const std::string& path, std::string_view lin
 }
 
 Result<std::string> read_journal(const std::string& folder) {
+  // It is written to as well: a link would let a folder from elsewhere choose the file.
+  if (entry_kind(path_in(folder)) == EntryKind::link)
+    return Error{Code::io, path_in(folder) + ": is a symbolic link, expected the file that the run wrote"};
   ULPSCOPE_ASSIGN(const File file, File::open(path_in(folder)));
   return file.read_text(kMaxJournalBytes);
 }
@@ -185,7 +189,7 @@ Result<std::string> read_journal(const std::string& folder) {
 
 Result<Journal> Journal::create(const std::string& folder, const JournalHeader& header) {
   const std::string path = path_in(folder);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0) return io_error(path);
   Journal journal(fd);
   ULPSCOPE_TRY(write_all(fd, header_line(header)));
@@ -205,7 +209,7 @@ Result<Journal> Journal::resume(const std::string& folder, const JournalHeader& 
   ULPSCOPE_ASSIGN(const JournalHeader found, parse_header(path, rest.substr(0, end)));
   if (found.identity != header.identity)
     return Error{Code::usage, path + ": belongs to a comparison of other dumps or with other options"};
-  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return io_error(path);
   Journal journal(fd);
   uint64_t whole = 0;  // bytes up to the end of the last whole line

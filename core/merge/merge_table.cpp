@@ -6,6 +6,7 @@
 #include <system_error>
 #include <unordered_set>
 
+#include "base/folder.hpp"
 #include "base/text.hpp"
 
 namespace ulpscope {
@@ -67,7 +68,22 @@ bool is_result(const fs::path& folder) {
   return fs::is_regular_file(folder / kResultName, failed);
 }
 
-Status add_results(const std::string& path, std::vector<std::string>& found) {
+// A folder inside the one that was named. What is passed over is told in problems.
+void add_inner(const std::string& path, EntryKind kind, std::vector<std::string>& inner,
+               std::vector<Error>& problems) {
+  const std::string result = path + "/" + std::string(kResultName);
+  if (kind == EntryKind::link && is_result(path))
+    problems.push_back({Code::io, printable(path) + ": a symbolic link is not followed, name its folder"});
+  if (kind != EntryKind::folder) return;
+  if (const std::string trouble = listing_trouble(path); !trouble.empty())
+    problems.push_back({Code::io, printable(path) + ": " + trouble});
+  else if (entry_kind(result) == EntryKind::link)
+    problems.push_back({Code::io, printable(result) + ": a symbolic link is not followed, name its folder"});
+  else if (is_result(path))
+    inner.push_back(result);
+}
+
+Status add_results(const std::string& path, std::vector<std::string>& found, std::vector<Error>& problems) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   if (!fs::exists(status)) return Error{Code::io, printable(path) + ": no such file or folder"};
@@ -80,11 +96,13 @@ Status add_results(const std::string& path, std::vector<std::string>& found) {
     return {};
   }
   std::vector<std::string> inner;
-  fs::directory_iterator entry(path, failed);
-  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed))
-    if (is_result(entry->path())) inner.push_back((entry->path() / kResultName).string());
-  if (failed) return Error{Code::io, printable(path) + ": " + failed.message()};
-  if (inner.empty())
+  const size_t before = problems.size();
+  const Status listed = for_each_entry(path, [&](std::string_view name, EntryKind kind) {
+    add_inner((fs::path(path) / name).string(), kind, inner, problems);
+    return true;
+  });
+  if (!listed.ok()) return Error{Code::io, printable(path) + ": " + listing_trouble(path)};
+  if (inner.empty() && problems.size() == before)
     return Error{Code::io, printable(path) + ": holds no " + std::string(kResultName) +
                                ", expected the folder of a comparison or a folder of such folders"};
   std::sort(inner.begin(), inner.end());
@@ -202,7 +220,8 @@ void MergeTable::finish() {
 std::vector<std::string> find_results(const std::vector<std::string>& paths, std::vector<Error>& problems) {
   std::vector<std::string> found;
   for (const std::string& path : paths)
-    if (Status added = add_results(path, found); !added.ok()) problems.push_back(std::move(added).error());
+    if (Status added = add_results(path, found, problems); !added.ok())
+      problems.push_back(std::move(added).error());
   std::unordered_set<std::string> seen;
   found.erase(std::remove_if(found.begin(), found.end(),
                              [&](const std::string& path) { return !seen.insert(path).second; }),

@@ -13,6 +13,10 @@
 namespace ulpscope {
 namespace {
 
+// Records without an output before a file that has given none counts as one of something else.
+constexpr int64_t kMostBare = 100'000;
+constexpr int64_t kMostTold = 20;  // of them, one by one
+
 // One pass over one file.
 class FileScan {
  public:
@@ -46,6 +50,7 @@ class FileScan {
   Diagnostics& diagnostics_;
   const OutputVisitor& visitor_;
   StreamJoin join_;
+  int64_t bare_ = 0, given_ = 0;  // records without outputs and with some
   // Outputs of requests that are not finished, by request, in the order of their first print.
   std::map<std::string, size_t> held_by_request_;
   std::vector<Held> held_;
@@ -69,7 +74,17 @@ Status FileScan::run(const Cancel& cancel, FileFacts& facts) {
     ULPSCOPE_ASSIGN(const bool found, reader.next(record));
     if (!found) break;
     take(record);
+    if (given_ == 0 && bare_ >= kMostBare) {
+      diagnostics_.add({Severity::error, Code::format, name_,
+                        "no output in the first " + count_text(bare_) +
+                            " records, expected choices, token ids or text; the rest is not read"});
+      break;
+    }
   }
+  if (const int64_t more = bare_ - kMostTold; more > 0)
+    diagnostics_.add(
+        {Severity::warning, Code::format, name_,
+         count_text(more) + (more == 1 ? " more record" : " more records") + " without an output"});
   join_.finish();
   for (Held& outputs : held_)
     for (auto& [output, place] : outputs) visitor_(std::move(output), place);
@@ -93,9 +108,10 @@ void FileScan::take(const Record& record) {
     return;
   }
   if (format_.format == OutputFormat::stream) return take_stream(record, std::move(outputs));
-  if (outputs.empty() && format_.format != OutputFormat::print)
+  if (outputs.empty() && format_.format != OutputFormat::print && ++bare_ <= kMostTold)
     diagnostics_.add({Severity::warning, Code::format, where(),
                       "no output in this record, expected choices, token ids or text"});
+  given_ += outputs.empty() ? 0 : 1;
   Held held;
   for (uint32_t slot = 0; slot < outputs.size(); ++slot)
     held.emplace_back(std::move(outputs[slot]),

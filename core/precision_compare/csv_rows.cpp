@@ -39,7 +39,11 @@ bool CsvRows::next(std::vector<std::string>& cells) {
       }
       ++at_;
       if (c == ',') {
-        cells.emplace_back();
+        too_wide_ |= cells.size() == kMostCells;
+        if (cells.size() == kMostCells)
+          cells.back().clear();  // one cell takes all that is passed over
+        else
+          cells.emplace_back();
       } else if (c == '\n' || c == '\r') {
         if (c == '\r' && at_ < text_.size() && text_[at_] == '\n') ++at_;
         ++next_line_;

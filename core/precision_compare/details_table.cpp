@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;
 constexpr size_t kMostNotices = 20;
+// A row takes half a kilobyte here, however short it is in the file.
+constexpr size_t kMostRows = 1'000'000, kMostOddRows = 10'000;
 
 struct Column {
   std::string_view column, metric;
@@ -128,6 +130,20 @@ DetailRow read_row(const Places& at, const std::vector<std::string>& cells, int6
   return row;
 }
 
+// Whether the file is one that a program wrote, in place of one that only fills memory.
+Status check_size(const std::string& path, const CsvRows& rows, size_t count, size_t odd) {
+  const std::string place = path + ":" + std::to_string(rows.line()) + ": ";
+  if (rows.too_wide())
+    return Error{Code::format, place + "more than " + std::to_string(CsvRows::kMostCells) +
+                                   " cells in a row, expected a table accuracy_checking_details"};
+  if (count >= kMostRows)
+    return Error{Code::format, place + "more than " + count_text(kMostRows) + " rows, expected at most that"};
+  if (odd >= kMostOddRows)
+    return Error{Code::format, place + "more than " + count_text(kMostOddRows) +
+                                   " rows have another number of cells than the header, expected as many"};
+  return {};
+}
+
 }  // namespace
 
 std::string_view column_name(DetailMetric metric) { return kColumns[static_cast<size_t>(metric)].column; }
@@ -141,19 +157,24 @@ Result<DetailsTable> parse_details(const std::string& path, std::string_view tex
   ULPSCOPE_ASSIGN(const Places at, find_places(path, Header(cells)));
   DetailsTable table;
   table.path = path;
-  size_t odd = 0;
+  size_t odd = 0, nameless = 0;
   while (rows.next(cells)) {
+    ULPSCOPE_TRY(check_size(path, rows, table.rows.size(), odd));
     if (cells.size() != width && ++odd <= kMostNotices)
       table.notices.push_back(path + ":" + std::to_string(rows.line()) + ": " + std::to_string(cells.size()) +
                               " cells, the header has " + std::to_string(width));
     DetailRow row = read_row(at, cells, rows.line());
     if (row.name.empty()) {
-      table.notices.push_back(path + ":" + std::to_string(row.line) +
-                              ": a row without an API name is left out");
+      if (++nameless <= kMostNotices)
+        table.notices.push_back(path + ":" + std::to_string(row.line) +
+                                ": a row without an API name is left out");
       continue;
     }
     table.rows.push_back(std::move(row));
   }
+  if (nameless > kMostNotices)
+    table.notices.push_back(path + ": " + std::to_string(nameless - kMostNotices) +
+                            " more rows without an API name are left out");
   if (odd > kMostNotices)
     table.notices.push_back(path + ": " + std::to_string(odd - kMostNotices) +
                             " more rows of another length");

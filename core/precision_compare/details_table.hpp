@@ -61,7 +61,8 @@ struct DetailsTable {
   std::vector<std::string> notices;  // what is odd about the file, with lines
 };
 
-// io: it cannot be read; format: no header, a column that must be there is missing, or more than 1 GiB.
+// io: it cannot be read; format: no header, a column that must be there is missing, or more than 1 GiB, a
+// million rows, 10'000 rows of another length than the header, or 1024 cells in a row.
 // Columns are found by name, in any order, in Chinese or by the names of the metrics; the first generation of
 // the file, which calls the type "NPU Dtype", lacks some and is read all the same.
 Result<DetailsTable> read_details(const std::string& path);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.hpp"
 #include "report/json_text.hpp"
 #include "report/output_file.hpp"
 
@@ -22,7 +23,8 @@ constexpr std::string_view kDetailsHeader =
     "ULP误差判定结果,双千指标,双千指标判定结果,比对结果,比对算法,Message\r\n";
 
 // A cell of text, quoted where it must be; empty text is a blank in the tables of msprobe.
-void append_cell(std::string& out, std::string_view text) {
+void append_cell(std::string& out, std::string_view cell) {
+  const std::string text = valid_utf8(cell);  // a name may end within a character
   // A spreadsheet would run a name that begins like this as a formula.
   const bool formula = !text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos;
   const bool quote = text.find_first_of(",\"\r\n") != std::string_view::npos;

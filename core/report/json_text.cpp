@@ -17,7 +17,7 @@ namespace {
 // Bytes that a JSON string can hold as they are.
 constexpr std::array<bool, 256> plain_bytes() {
   std::array<bool, 256> plain = {};
-  for (size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  for (size_t byte = 0x20; byte < 0x7F; ++byte) plain[byte] = byte != '"' && byte != '\\';
   return plain;
 }
 constexpr std::array<bool, 256> kPlain = plain_bytes();
@@ -28,8 +28,48 @@ size_t plain_length(std::string_view text) {
   return length;
 }
 
+// The code point that valid UTF-8 of more than one byte begins with.
+uint32_t code_point(std::string_view utf8) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(utf8[i]); };
+  if (byte(0) < 0xE0) return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
+  if (byte(0) < 0xF0) return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
+  return 0x10000;  // none of those above is hidden
+}
+
+// JSON may hold these as they are, but a terminal that shows it acts on them: the controls behind U+007F, and
+// what turns the direction of writing.
+bool is_hidden(uint32_t code) {
+  return code <= 0x9F || code == 0x61C || code == 0x200E || code == 0x200F ||
+         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+// Appends valid UTF-8 with what is hidden as \uXXXX, which means the same where text stands in JSON.
+void append_visible(std::string& out, std::string_view utf8) {
+  for (size_t i = 0; i < utf8.size();) {
+    const auto first = static_cast<unsigned char>(utf8[i]);
+    const size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    const uint32_t code = first == 0x7F ? first : length > 1 ? code_point(utf8.substr(i)) : 0x10000;
+    if (is_hidden(code))
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", code);
+    else
+      out += utf8.substr(i, length);
+    i += length;
+  }
+}
+
+// The bytes up to the next that a JSON string cannot hold; answers how many.
+size_t append_run(std::string& out, std::string_view utf8) {
+  size_t end = 1;
+  while (end < utf8.size() && static_cast<unsigned char>(utf8[end]) >= 0x20 && utf8[end] != '"' &&
+         utf8[end] != '\\')
+    ++end;
+  append_visible(out, utf8.substr(0, end));
+  return end;
+}
+
 void append_escaped(std::string& out, std::string_view utf8) {
-  for (const char c : utf8) {
+  for (size_t i = 0; i < utf8.size(); ++i) {
+    const char c = utf8[i];
     switch (c) {
       case '"':
         out += "\\\"";
@@ -50,7 +90,7 @@ void append_escaped(std::string& out, std::string_view utf8) {
         if (static_cast<unsigned char>(c) < 0x20)
           fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
         else
-          out += c;
+          i += append_run(out, utf8.substr(i)) - 1;
     }
   }
 }
@@ -131,7 +171,7 @@ void append_json_value(std::string& out, std::string_view text) {
   } else if (text == "true" || text == "false" || is_json_number(text)) {
     out += text;
   } else if ((text[0] == '"' || text[0] == '[' || text[0] == '{') && nlohmann::json::accept(text)) {
-    out += text;  // the parser is iterative, so nesting is no risk here
+    append_visible(out, text);  // the parser is iterative, so nesting is no risk here
   } else {
     append_json_string(out, text);
   }

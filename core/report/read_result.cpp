@@ -390,6 +390,10 @@ void view_side(const StoredSide& stored, RowSide& side) {
 Result<StoredResult> read_result(const std::string& path, const ReadLimits& limits) {
   ULPSCOPE_ASSIGN(const File file, File::open(path));
   ULPSCOPE_ASSIGN(const std::string text, file.read_text(limits.file_bytes));
+  // The parser takes a NUL for the end of its input.
+  if (const size_t nul = text.find('\0'); nul != std::string::npos)
+    return Error{Code::format, printable(path) + ": not a result: byte " + std::to_string(nul) +
+                                   " is a NUL, expected JSON text"};
   StoredResult result;
   try {
     Builder builder(result, limits);

@@ -15,11 +15,27 @@ bool is_refused(char c) {
   return byte < 0x20 || byte == 0x7F || std::string_view("/\\:*?\"<>|").find(c) != std::string_view::npos;
 }
 
+// Without what a terminal acts on when it lists the name: controls from U+0080 on, marks of the direction.
+std::string without_hidden(const std::string& utf8) {
+  std::string out;
+  for (size_t i = 0; i < utf8.size();) {
+    const auto first = static_cast<unsigned char>(utf8[i]);
+    const size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    const std::string_view letter = std::string_view(utf8).substr(i, length);
+    if (length > 1 && printable(letter) != letter)
+      out += '_';
+    else
+      out += letter;
+    i += length;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string safe_component(std::string_view name, size_t limit_bytes) {
   // valid_utf8 first: a cut or a replaced byte must not make two halves of one character.
-  std::string out = valid_utf8(name);
+  std::string out = without_hidden(valid_utf8(name));
   std::replace_if(out.begin(), out.end(), is_refused, '_');
   if (out.empty()) return "_";
   if (out.front() == '.' || out.front() == '-' || out.front() == ' ') out.front() = '_';

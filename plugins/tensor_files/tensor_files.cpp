@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "formats/acl_names.hpp"
 #include "formats/atb_codes.hpp"
@@ -25,7 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 using ulpscope::Failure;
 
-constexpr int kMaxDepth = 32;              // of folders
 constexpr int64_t kMaxProbedFiles = 2000;  // a probe must be quick; as many equal files tell enough
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -55,31 +56,29 @@ bool is_ignored(std::string_view path) {
          (name.ends_with(".json") && !of_dump);
 }
 
-// path, which lies below root, as it is seen from there.
-std::string_view relative_to(const std::string& root, std::string_view path) {
-  path.remove_prefix(root.size());
-  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
-  return path;
-}
+// Told of what for_each_file passes over: the code of the diagnostic, the place below the root, and why.
+using Passed = std::function<void(ulpscope_status, const std::string&, const std::string&)>;
 
 // Calls body(relative path) for each file below root that is no ignored one, until it answers false. Folders
 // that are links are not entered. Throws Failure io when root cannot be listed.
 template <class F>
-void for_each_file(const std::string& root, F body) {
-  std::error_code error;
-  fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied, error);
-  if (error) throw Failure(ULPSCOPE_E_IO, root + ": " + error.message());
-  for (; entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (error) throw Failure(ULPSCOPE_E_IO, root + ": " + error.message());
+void for_each_file(const std::string& root, F body, const Passed& passed = {}) {
+  using ulpscope::EntryKind;
+  using ulpscope::Walk;
+  const auto visit = [&](const std::string& path, EntryKind kind) {
+    if (kind == EntryKind::folder) return file_name(path).starts_with('.') ? Walk::pass : Walk::enter;
     std::error_code ignored;
-    if (entry->is_directory(ignored)) {
-      if (entry.depth() >= kMaxDepth || entry->path().filename().string().starts_with('.'))
-        entry.disable_recursion_pending();
-      continue;
+    if (kind == EntryKind::link && fs::is_directory(root + "/" + path, ignored)) {
+      if (passed) passed(ULPSCOPE_E_FORMAT, path, "a symbolic link to a folder is not followed");
+      return Walk::pass;
     }
-    const std::string& path = entry->path().native();
-    if (!is_ignored(path) && !body(relative_to(root, path))) return;
-  }
+    return is_ignored(path) || body(path) ? Walk::pass : Walk::end;
+  };
+  const auto unread = [&](const std::string& path, const std::string& why) {
+    if (passed) passed(ULPSCOPE_E_IO, path, why);
+  };
+  if (const ulpscope::Status walked = ulpscope::walk_folder(root, visit, unread); !walked.ok())
+    throw Failure(ULPSCOPE_E_IO, walked.error().message);
 }
 
 // The tensor of one .bin file of an ATB dump, without the dump around it.
@@ -158,8 +157,15 @@ class TensorFiles final : public ulpscope::Source {
       return;
     }
     bool any = false;
-    for_each_file(path_, [&](std::string_view file) { return !(any = is_tensor_name(file)); });
-    if (!any) throw Failure(ULPSCOPE_E_FORMAT, path_ + ": no .npy, .pt or .safetensors file in it");
+    std::string unread;  // the first folder that may hold what was not found
+    for_each_file(
+        path_, [&](std::string_view file) { return !(any = is_tensor_name(file)); },
+        [&](ulpscope_status code, const std::string& place, const std::string& why) {
+          if (code == ULPSCOPE_E_IO && unread.empty()) unread = "/" + place + ": " + why;
+        });
+    if (any) return;
+    if (!unread.empty()) throw Failure(ULPSCOPE_E_IO, path_ + unread);
+    throw Failure(ULPSCOPE_E_FORMAT, path_ + ": no .npy, .pt or .safetensors file in it");
   }
 
   void scan(ulpscope::RecordSink& sink) override {
@@ -167,10 +173,15 @@ class TensorFiles final : public ulpscope::Source {
     if (single_file())
       files.push_back(fs::path(path_).filename().string());
     else
-      for_each_file(path_, [&](std::string_view file) {
-        if (is_tensor_name(file)) files.emplace_back(file);
-        return true;
-      });
+      for_each_file(
+          path_,
+          [&](std::string_view file) {
+            if (is_tensor_name(file)) files.emplace_back(file);
+            return true;
+          },
+          [&](ulpscope_status code, const std::string& place, const std::string& why) {
+            sink.diagnose(code, place, why);
+          });
     std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
       const std::string_view left = stem_of(a), right = stem_of(b);
       return left != right ? left < right : a < b;
@@ -209,9 +220,8 @@ class TensorFiles final : public ulpscope::Source {
     for (const std::string_view file : files) names.insert(file.substr(0, file.rfind('/') + 1));
     for (const fs::path folder : names) {
       const std::string list = (folder / kMapping).string();
-      std::error_code error;
-      if (!fs::is_regular_file(fs::path(path_) / list, error)) continue;
-      const auto map = ulpscope::read_acl_mapping((fs::path(path_) / list).string());
+      if (!ulpscope::entry_kind((fs::path(path_) / list).string())) continue;
+      const auto map = ulpscope::read_acl_mapping(path_, list);
       if (!map.ok()) {
         sink.diagnose(static_cast<ulpscope_status>(map.error().code), list, map.error().message);
         continue;
@@ -237,7 +247,9 @@ class TensorFiles final : public ulpscope::Source {
       std::string text = places.error().message;
       const std::string prefix = (opened.ok() ? opened->path() : file) + ": ";
       if (text.starts_with(prefix)) text.erase(0, prefix.size());
-      sink.diagnose(static_cast<ulpscope_status>(places.error().code), file, text);
+      // A damaged file is a lost part of what was named; one of a kind that is not read is whole.
+      const bool is_lost = places.error().code != ulpscope::Code::unsupported;
+      sink.diagnose(is_lost ? ULPSCOPE_E_IO : ULPSCOPE_E_UNSUPPORTED, file, text);
       const bool says_why = !opened.ok() || !ulpscope::is_atb_container(*opened);
       add(sink, name, nullptr,
           says_why ? ulpscope::DataRef::later(tensors_.add_file(file, ulpscope::DType::none, {}))

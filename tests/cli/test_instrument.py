@@ -247,6 +247,27 @@ class Refusals(InstrumentTest):
             os.symlink(target, self.path("tree", self.RUNNER))
             self.assertIn("a link that leads out of the tree", self.refused("E_PERM"))
 
+    def test_a_file_of_the_users_own_is_not_replaced(self):
+        tree = self.tree("v0.9.1")
+        self.write("tree/vllm/ulpscope_hook.py", "mine = True\n")
+        self.assertIn("was not made by ulpscope", self.refused("E_TAKEN"))
+        self.assertFalse(os.path.exists(os.path.join(tree, ".ulpscope")))
+
+    def test_a_refusal_half_way_leaves_no_folder(self):
+        tree = self.tree("v0.9.1")
+        # The folder of the original cannot be made: a file has its name.
+        self.write("tree/.ulpscope/original/vllm", "in the way\n")
+        self.assertEqual(self.instrument(3, "--apply")["refused"], "E_PERM")
+        self.assertEqual(os.listdir(os.path.join(tree, ".ulpscope/original")), ["vllm"])
+
+    def test_the_plan_shows_no_control_characters(self):
+        self.tree("v0.9.1")
+        with open(self.path("tree", self.RUNNER), "a", encoding="utf-8") as file:
+            file.write("# \x1b[31m \u202e\n")
+        run = self.check(0, "instrument", "--tree", self.path("tree"), "--plan")
+        self.assertNotIn("\x1b", run.out)
+        self.assertNotIn("\u202e", run.out)
+
     def test_usage(self):
         self.tree("v0.9.1")
         for words, message in ((["--config", "c.json"], "expected an absolute path"),

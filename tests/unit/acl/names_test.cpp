@@ -56,8 +56,8 @@ TEST_CASE("names: golden files") {
 
 TEST_CASE("names: mapping.csv keeps right rows and tells of wrong ones") {
   const test::TempFolder folder;
-  const auto map = read_acl_mapping(
-      folder.write("mapping.csv", "12,Add.x.1.2.3\r\n12,Add.x.1.2.3\n13\n12,Other.y.1.2.3\n"));
+  folder.write("mapping.csv", "12,Add.x.1.2.3\r\n12,Add.x.1.2.3\n13\n12,Other.y.1.2.3\n");
+  const auto map = read_acl_mapping(folder.path(), "mapping.csv");
   REQUIRE(map.ok());
   CHECK(map->names.at("12") == "Add.x.1.2.3");
   REQUIRE(map->notes.size() == 2);
@@ -87,7 +87,7 @@ TEST_CASE("tree: any level of the path may be named") {
   CHECK(leaf->leaves[0].rank == 3);
   const auto fusion = find_fusion_json(*leaf, leaf->leaves[0]);
   REQUIRE(fusion.ok());
-  CHECK(*fusion == folder / "npu/fusion.json");
+  CHECK(fusion->path == folder / "npu/fusion.json");
 }
 
 TEST_CASE("tree: several models as json are asked about, none is no error") {
@@ -97,7 +97,7 @@ TEST_CASE("tree: several models as json are asked about, none is no error") {
   REQUIRE(tree.ok());
   CHECK(tree->leaves[0].rank == 0);
   CHECK(tree->leaves[0].step == -1);
-  CHECK(*find_fusion_json(*tree, tree->leaves[0]) == "");
+  CHECK(find_fusion_json(*tree, tree->leaves[0])->path == "");
   folder.write("a.json", R"({"graph": []})");
   folder.write("b.json", R"({"x": 1, "graph": []})");
   folder.write("c.json", R"({"graph": 1})");

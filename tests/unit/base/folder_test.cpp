@@ -44,6 +44,49 @@ TEST_CASE("folder: listing ends where the caller has seen enough, and says why i
   CHECK_FALSE(for_each_entry(folder / "a", never).ok());
 }
 
+TEST_CASE("folder: a walk tells every entry, enters what it is let into and tells what it cannot") {
+  const test::TempFolder folder;
+  folder.write("a/b/c.npy", "");
+  folder.write("skipped/d.npy", "");
+  std::filesystem::create_directory_symlink("a", folder / "link");
+  std::string deep;
+  for (int i = 0; i < kMaxWalkDepth; ++i) deep += "/x";
+  folder.write("a" + deep + "/e.npy", "");
+  std::map<std::string, EntryKind> found;
+  std::map<std::string, std::string> unread;
+  const auto visit = [&](const std::string& path, EntryKind kind) {
+    if (path.find("/x") == std::string::npos) found.emplace(path, kind);
+    return path == "skipped" ? Walk::pass : Walk::enter;
+  };
+  const auto tell = [&](const std::string& path, const std::string& why) { unread.emplace(path, why); };
+  CHECK(walk_folder(folder.path(), visit, tell).ok());
+  const std::map<std::string, EntryKind> expected = {{"a", EntryKind::folder},
+                                                     {"a/b", EntryKind::folder},
+                                                     {"a/b/c.npy", EntryKind::file},
+                                                     {"skipped", EntryKind::folder},
+                                                     {"link", EntryKind::link}};
+  CHECK(found == expected);
+  REQUIRE(unread.size() == 1);
+  CHECK(unread.begin()->first == "a" + deep);
+  CHECK(unread.begin()->second == "folders are nested deeper than 32, it is not read");
+  int calls = 0;
+  CHECK(walk_folder(
+            folder.path(), [&](const std::string&, EntryKind) { return ++calls, Walk::end; }, tell)
+            .ok());
+  CHECK(calls == 1);
+  CHECK_FALSE(walk_folder(folder / "none", visit, tell).ok());
+}
+
+TEST_CASE("folder: the kind of one entry, and why a folder cannot be listed") {
+  const test::TempFolder folder;
+  std::filesystem::create_symlink("nowhere", folder / "to_nothing");
+  CHECK(entry_kind(folder.path()) == EntryKind::folder);
+  CHECK(entry_kind(folder / "to_nothing") == EntryKind::link);
+  CHECK_FALSE(entry_kind(folder / "none").has_value());
+  CHECK(listing_trouble(folder.path()).empty());
+  CHECK(listing_trouble(folder / "none") == "the folder cannot be listed: No such file or directory");
+}
+
 TEST_CASE("folder: the root of a dump is the folder, or the folder of the file") {
   const test::TempFolder folder;
   folder.write("dump.json", "{}");

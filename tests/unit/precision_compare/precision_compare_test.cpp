@@ -148,6 +148,30 @@ TEST_CASE("details: a missing column, an empty file and an open quote are errors
   CHECK(message(kHeader + "\"a") == "t.csv:2: a quoted cell does not end");
 }
 
+TEST_CASE("details: a file that only fills memory is an error with its line") {
+  std::string rows = kHeader;
+  for (int i = 0; i < 10001; ++i) rows += "x,\n";
+  const auto ragged = parse_details("t.csv", rows);
+  REQUIRE_FALSE(ragged.ok());
+  CHECK(ragged.error().message ==
+        "t.csv:10002: more than 10 000 rows have another number of cells than the header, expected as many");
+  const auto wide = parse_details("t.csv", kHeader + "x" + std::string(2000, ',') + "\n");
+  REQUIRE_FALSE(wide.ok());
+  CHECK(wide.error().message ==
+        "t.csv:2: more than 1024 cells in a row, expected a table accuracy_checking_details");
+}
+
+TEST_CASE("csv: cells behind the most that a row may have are passed over") {
+  const std::string text = std::string(5000, ',') + "last\nnext\n";
+  CsvRows rows(text);
+  std::vector<std::string> cells;
+  REQUIRE(rows.next(cells));
+  CHECK(cells.size() == CsvRows::kMostCells);
+  CHECK(rows.too_wide());
+  REQUIRE(rows.next(cells));
+  CHECK(cells == std::vector<std::string>{"next"});
+}
+
 TEST_CASE("precision_compare: ratios decide, and numbers are kept") {
   const Judged judged(
       row("Torch.a.0.forward.output.0", "0.002") + row("Torch.b.0.forward.output.0", "0.0021"),

@@ -48,6 +48,13 @@ TEST_CASE("json: a string escapes quotes, backslashes and control characters") {
   CHECK(string_text("é→") == "\"é→\"");
 }
 
+TEST_CASE("json: what a terminal would act on is escaped and reads back") {
+  CHECK(string_text("a\xC2\x9B"
+                    "b\x7F\xE2\x80\xAE\"") == "\"a\\u009bb\\u007f\\u202e\\\"\"");
+  CHECK(Json::parse(string_text("\xC2\x9B\xE2\x81\xA6")) == "\xC2\x9B\xE2\x81\xA6");
+  CHECK(value_json("[\"\xC2\x9B\"]") == "[\"\\u009b\"]");
+}
+
 TEST_CASE("json: a byte that is not UTF-8 becomes U+FFFD") {
   CHECK(string_text("a\xff") == "\"a\xEF\xBF\xBD\"");
   CHECK(string_text("\xc3(") == "\"\xEF\xBF\xBD(\"");
