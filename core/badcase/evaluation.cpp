@@ -37,6 +37,10 @@ Layout layout_of(const File& file) {
 
 }  // namespace
 
+// Samples without a key: told one by one, and before a file that has given no other counts as one of another
+// kind.
+constexpr int64_t kMostTold = 20, kMostKeyless = 100'000;
+
 // One pass over one file.
 class EvaluationSet::Reader {
  public:
@@ -67,13 +71,15 @@ class EvaluationSet::Reader {
 
   void keep(EvaluatedSample&& sample, uint64_t offset, uint64_t size) {
     if (sample.key.empty()) {
-      diagnostics_.add(
-          {Severity::warning, Code::format, where(offset), "a sample without a key is passed over"});
+      if (++keyless_ <= kMostTold)
+        diagnostics_.add(
+            {Severity::warning, Code::format, where(offset), "a sample without a key is passed over"});
       return;
     }
     if (!sample.unclear.empty())
       diagnostics_.add({Severity::error, Code::format, where(offset),
                         "'" + printable(sample.unclear) + "', expected right or wrong (true, false, 1, 0)"});
+    is_given_ = true;
     set_.samples_.push_back(
         {std::move(sample.key), std::move(sample.filter), sample.right, index_, offset, size});
   }
@@ -111,7 +117,16 @@ class EvaluationSet::Reader {
         keep(json_sample(tape_, 0, set_.judges_), record.offset, record.text.size());
       else
         diagnostics_.add(Severity::error, read.error(), where(record.offset));
+      if (is_given_ || keyless_ < kMostKeyless) continue;
+      diagnostics_.add({Severity::error, Code::format, name_,
+                        "no key in the first " + count_text(keyless_) +
+                            " samples, expected one in each; the rest is not read"});
+      break;
     }
+    if (const int64_t more = keyless_ - kMostTold; more > 0)
+      diagnostics_.add(
+          {Severity::warning, Code::format, name_,
+           count_text(more) + (more == 1 ? " more sample" : " more samples") + " without a key"});
     return {};
   }
 
@@ -160,6 +175,8 @@ class EvaluationSet::Reader {
     return {};
   }
 
+  int64_t keyless_ = 0;
+  bool is_given_ = false;  // a sample with a key
   EvaluationSet& set_;
   const File& file_;
   const std::string& name_;

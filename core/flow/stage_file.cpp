@@ -12,7 +12,7 @@
 namespace ulpscope {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 20;  // the parser holds a hundred times the text
 
 // Values of one file; errors name file and line.
 class Reader {

@@ -1,6 +1,7 @@
 #include "formats/acl_leaf.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <span>
 #include <tuple>
@@ -66,7 +67,11 @@ class LeafReader {
       // Something else under the name of a file of the dump stands for one that cannot be read: opening it
       // says what it is.
       const bool is_known = parse_acl_name(name) || hashed_.contains(name) || name == kStatistics;
-      if (kind == EntryKind::file || is_known) names.push_back(std::move(name));
+      if (kind == EntryKind::link && is_known && is_second_name(folder, name))
+        diagnose_(ULPSCOPE_E_FORMAT, relative(printable(name)),
+                  "a symbolic link to another file of the folder: left out");
+      else if (kind == EntryKind::file || is_known)
+        names.push_back(std::move(name));
       return true;
     }));
     std::sort(names.begin(), names.end());
@@ -84,6 +89,15 @@ class LeafReader {
     if (!golden) return false;
     arrays_[std::string(golden->name)].push_back({golden->output, golden->timestamp, relative(name)});
     return true;
+  }
+
+  // Whether the link stands for a file that is read under its own name: nothing is lost without it.
+  bool is_second_name(const std::string& folder, const std::string& link) const {
+    std::error_code failed;
+    const auto place = std::filesystem::canonical(folder + "/" + link, failed);
+    if (failed || place.parent_path() != std::filesystem::canonical(folder, failed)) return false;
+    const std::string name = place.filename().string();
+    return parse_acl_name(name) || hashed_.contains(name);
   }
 
   void take_name(const std::string& name) {

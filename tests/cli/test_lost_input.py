@@ -233,6 +233,11 @@ class Limits(runs.RunTest):
         self.assertIn("no output in the first 100 000 records, expected choices, token ids or text; the rest is not read",
                       run.err)
 
+    def test_samples_without_keys_end_early(self):
+        self.write("r.jsonl", "{}\n" * 100100)
+        run = self.check(3, "badcase", "--golden", "r.jsonl", "--problem", "r.jsonl", "-o", "out")
+        self.assertIn("no key in the first 100 000 samples, expected one in each; the rest is not read", run.err)
+
     def test_a_result_with_a_tail_is_refused(self):
         self.write("t/a.npy", npy("<f4", (2,), floats(1, 2)))
         self.check(0, "compare", "t", "t", "-q", "-o", "r", "--exact-output")
