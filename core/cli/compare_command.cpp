@@ -233,7 +233,8 @@ class CompareCommand : public Command {
     if (!request.noise_path.empty()) {
       ULPSCOPE_ASSIGN(noise, measure_noise(context, request, *sides.golden, diagnostics));
     }
-    LocaliseOptions locate_options{std::move(priors), true, nullptr, {}, request.explain_glob};
+    LocaliseOptions locate_options{std::move(priors),   true, nullptr, {}, input_errors > 0,
+                                   request.explain_glob};
     if (!request.noise_path.empty()) locate_options.noise = &noise;
     localise(table, locate_options, *pool);
     for (const int64_t row : table.localisation.assumed_ties)

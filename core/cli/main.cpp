@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/text.hpp"
@@ -20,11 +22,25 @@ namespace {
 // The one pointer that a signal handler can reach.
 std::atomic<Cancel*> interrupted_run{nullptr};
 
-// The first signal asks the run to stop, the second one ends the process.
+// The first signal asks the run to stop, and says what a second one does: end the process, whatever a plugin
+// is busy with.
 extern "C" void on_signal(int /*signal*/) {
   Cancel* cancel = interrupted_run.load();
   if (cancel == nullptr || cancel->requested()) _exit(static_cast<int>(ExitCode::interrupted));
   cancel->request();
+  constexpr std::string_view kSaid = "\nulpscope: stopping; once more ends it at once\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
+}
+
+// The process whose main is running; 0 when it has come to its end. A plugin that calls exit() must not look
+// like a run that went well; children of fork() answer for themselves.
+std::atomic<pid_t> running_process{0};
+
+void refuse_early_end() {
+  if (running_process != ::getpid()) return;
+  constexpr std::string_view kSaid = "ulpscope: error: a plugin or library ended the process\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
+  _exit(static_cast<int>(ExitCode::internal));
 }
 
 void catch_signals(Cancel& cancel) {
@@ -182,12 +198,11 @@ int run_program(const std::vector<std::string>& words, Cancel& cancel) {
 }  // namespace
 }  // namespace ulpscope
 
-int main(int argc, char** argv) {
-  // Outlives everything that a late signal may still reach.
-  static ulpscope::Cancel cancel;
-  ulpscope::catch_signals(cancel);
+namespace {
+
+int guarded_main(const std::vector<std::string>& words, ulpscope::Cancel& cancel) {
   try {
-    return ulpscope::run_program(std::vector<std::string>(argv + 1, argv + argc), cancel);
+    return ulpscope::run_program(words, cancel);
   } catch (const std::bad_alloc&) {
     ulpscope::Log(ulpscope::LogLevel::error, ulpscope::LogFormat::text).error("out of memory");
   } catch (const std::exception& problem) {
@@ -195,4 +210,17 @@ int main(int argc, char** argv) {
         .error(std::string("internal error: ") + problem.what());
   }
   return static_cast<int>(ulpscope::ExitCode::internal);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Outlives everything that a late signal may still reach.
+  static ulpscope::Cancel cancel;
+  ulpscope::catch_signals(cancel);
+  ulpscope::running_process = ::getpid();
+  std::atexit(ulpscope::refuse_early_end);
+  const int code = guarded_main(std::vector<std::string>(argv + 1, argv + argc), cancel);
+  ulpscope::running_process = 0;
+  return code;
 }

@@ -85,6 +85,8 @@ Result<Heard> run_forked(int limit_seconds, const std::function<void(int)>& body
     return no_process();
   }
   if (child == 0) {
+    // A group of its own: what it starts ends with it.
+    ::setpgid(0, 0);
     ::close(ends[0]);
     silence();
     body(ends[1]);
@@ -95,7 +97,10 @@ Result<Heard> run_forked(int limit_seconds, const std::function<void(int)>& body
   Heard heard;
   const bool in_time = listen(ends[0], Clock::now() + std::chrono::seconds(limit_seconds), heard.text);
   ::close(ends[0]);
-  if (!in_time) ::kill(child, SIGKILL);
+  if (!in_time) {
+    ::kill(-child, SIGKILL);
+    ::kill(child, SIGKILL);  // where its group did not come to be
+  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

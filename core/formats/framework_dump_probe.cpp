@@ -105,7 +105,9 @@ Evidence look(std::string_view path, bool wants_vllm) {
   Evidence evidence;
   const auto layout = find_dump_folders(std::string(path), {});
   if (!layout.ok()) {
-    if (layout.error().code == Code::io) evidence.unreadable = layout.error().message;
+    std::error_code ignored;
+    const bool is_there = std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+    if (layout.error().code == Code::io && is_there) evidence.unreadable = layout.error().message;
     return evidence;
   }
   size_t looked_into = 0;

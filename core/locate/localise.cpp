@@ -154,6 +154,17 @@ std::string run_verdict(const ResultTable& table, const FaultFinder& finder, con
   return counts.one_sided_ops > 0 || counts.moved_op != kNoIndex ? "structure_only" : "identical";
 }
 
+// What was not read may hold what is looked for: that nothing was found in the rest proves nothing.
+void doubt_lost_input(Localisation& found) {
+  const std::string_view rest = found.verdict == "identical"        ? "is equal"
+                                : found.verdict == "rounding"       ? "differs by no more than rounding"
+                                : found.verdict == "structure_only" ? "has equal values"
+                                                                    : "";
+  if (rest.empty()) return;
+  found.verdict = "inconclusive";
+  found.notes.push_back(fmt::format("a part of the dumps could not be read; the rest {}", rest));
+}
+
 // Parameters that differ where no culprit names them: they may still be the reason for what differs.
 void note_parameters(const ResultTable& table, const FaultFinder& finder, std::vector<std::string>& notes) {
   size_t count = 0;
@@ -339,6 +350,7 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
   Localisation& found = table.localisation;
   found = {};
   found.verdict = run_verdict(table, finder, counts, options.priors, found.notes);
+  if (options.lost_input) doubt_lost_input(found);
   note_parameters(table, finder, found.notes);
   if (!knows_nothing_of_inputs(table)) {
     for (const Fault& fault : finder.faults()) found.culprits.push_back(describe(table, finder, fault));

@@ -17,6 +17,7 @@ struct LocaliseOptions {
   bool soften = true;  // whether explained rows may pass: false where a policy chose the judgements
   const NoiseFloor* noise = nullptr;  // of two golden runs, where there are two
   std::vector<int64_t> not_tied;      // rows of indexes that differ and are known to be no ties
+  bool lost_input = false;            // a part of a dump could not be read
   std::string explain_glob;  // --explain: the ops whose deciding numbers go to Localisation::explanations
 };
 

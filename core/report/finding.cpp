@@ -217,13 +217,19 @@ std::string evidence_sentence(const Culprit& culprit, bool row_is_told) {
 std::string equal_sentence(const ReportView& report) {
   RowView view;
   view.wants_metrics = view.wants_sides = false;
-  bool statistics = false, digest = false;
+  int64_t statistics = 0, data = 0;
+  bool digest = false;
   for (int64_t i = 0; i < report.row_count(); ++i) {
     report.read_row(i, view);
-    statistics |= view.mode == "statistics";
+    statistics += view.mode == "statistics";
+    data += view.mode == "data";
     digest |= view.mode == "digest";
   }
-  if (statistics)
+  if (statistics > 0 && data > 0)
+    return fmt::format(
+        "the elements of {} tensors are equal, and of {} {} all that is recorded: their statistics",
+        count_text(data), count_text(statistics), statistics == 1 ? "other" : "others");
+  if (statistics > 0)
     return "all recorded statistics are equal; a permutation of elements, or errors that cancel, leave them "
            "equal too";
   return digest ? "all checksums are equal" : "the elements of every matched tensor are equal";

@@ -59,6 +59,7 @@ foreach(compiler IN LISTS compilers)
     file(COPY ${build}/${example}.plugin.so DESTINATION ${plugins})
   endforeach()
   run(${RUN} ${plugins} ${WORK}/${compiler_name}/dump)
+  run(${PROGRAM} plugins check ${plugins}/bias.plugin.so)
   run(${PROGRAM} plugins check ${plugins}/exact_silu.plugin.so)
   run(${PROGRAM} replay ${DOCS}/../examples/dumps/target --op Functional.silu.0.forward --executor exact_silu
     --plugin-path ${plugins})

@@ -133,7 +133,7 @@ inline Outcome run(const Script& target, const Script& golden, const NoiseFloor*
   ThreadPool pool(1);
   auto priors = load_priors();
   REQUIRE(priors.ok());
-  localise(table, {std::move(priors).value(), true, noise, {}, ""}, pool);
+  localise(table, {std::move(priors).value(), true, noise, {}, false, ""}, pool);
   return outcome;
 }
 

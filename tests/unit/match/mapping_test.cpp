@@ -214,10 +214,10 @@ TEST_CASE("mapping files that are wrong are refused with file, line and column")
   CHECK(failure(load_layer_mapping, "A: b\n") == "rules.yaml:1:4: expected lines of the form  name: name");
   CHECK(failure(load_mapping, "rules: {}\n") ==
         "rules.yaml:1:1: \"rules\" is not known, expected ops or items");
-  CHECK(failure(load_mapping, "ops: {\"a{n\": b}\n") == "rules.yaml:1:14: '{' without '}' in \"a{n\"");
-  CHECK(failure(load_mapping, "ops: {\"a\": \"{n}\"}\n") == "rules.yaml:1:12: {n} is not in \"a\"");
+  CHECK(failure(load_mapping, "ops: {\"a{n\": b}\n") == "rules.yaml:1:7: '{' without '}' in \"a{n\"");
+  CHECK(failure(load_mapping, "ops: {\"a\": \"{n}\"}\n") == "rules.yaml:1:7: {n} is not in \"a\"");
   CHECK(failure(load_mapping, "ops: {\"{n*2}\": b}\n") ==
-        "rules.yaml:1:16: {n*2} in \"{n*2}\": expected a name, with + or - a number after it, and at most 16 "
+        "rules.yaml:1:7: {n*2} in \"{n*2}\": expected a name, with + or - a number after it, and at most 16 "
         "of them");
   CHECK(failure(load_mapping, "items: {a: {inputs: output.0}}\n") ==
         "rules.yaml:1:13: \"inputs\" is no item, expected input, output, parameter or gradient, a dot and a "
