@@ -205,7 +205,7 @@ int main(int argc, char** argv) {
   require(judge(registry, input, output).overall == ULPSCOPE_FAIL, "a sum of 1.5 fails");
   use_executor(registry, input, output);
   use_policy(registry, dump);
-  require(registry.plugins().size() == 4, "four plugins");
+  require(registry.plugins().size() == 5, "five plugins");
   require(diagnostics.count() == 0, "nothing to report");
   return 0;
 }
