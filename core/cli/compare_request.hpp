@@ -31,8 +31,8 @@ struct CompareRequest {
   ReportRequest report;
   FailOn fail_on = FailOn::fail;
   bool strict = false;  // unmatched rows fail too
+  bool replay = false;  // run the culprits again in float64
   std::string baseline_path, resume_folder, explain_glob;
-  bool replay = false;     // run the culprits again in float64
   std::string noise_path;  // a second golden run
   // Whether a policy chooses the judgements, and those that are forced instead.
   bool has_policy = false;

@@ -225,7 +225,7 @@ class ConvertCommand : public Command {
     ULPSCOPE_TRY(convert_all(context, index, items, plan, target, folder, outcomes));
     // What failed is named even where the manifest finds no room.
     const Status listed = write_manifest(context, index, items, outcomes, format, folder);
-    const auto code = report(context, index, items, outcomes, folder);
+    auto code = report(context, index, items, outcomes, folder);
     if (!listed.ok()) return listed.error();
     return code;
   }

@@ -27,6 +27,7 @@ Result<int> run_program(const std::vector<std::string>& words, const std::string
   std::vector<std::string> all = {"ulpscope"};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> arguments;
+  arguments.reserve(all.size() + 1);
   for (std::string& word : all) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
@@ -54,7 +55,7 @@ std::string state_text(const IncidentState& state, GuideLanguage language) {
     number.insert(0, 2 - number.size(), ' ');
     std::string word = step.state;
     word.resize(8, ' ');
-    out += number + " " + word + known.what.in(language) + "\n";
+    out.append(number).append(" ").append(word).append(known.what.in(language)).append("\n");
     if (!step.finding.empty()) out += "            " + printable(step.finding) + "\n";
     if (step.state == "done" || step.state == "failed") {
       if (!step.result.empty()) out += "            " + printable(step.result) + "\n";
