@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -136,7 +138,7 @@ class MergeCommand : public Command {
                             (table.repeated() == 1 ? "is" : "are") + " left out");
     ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("merge"));
     for (const std::string& format : formats) {
-      const std::string path = folder + "/merge_result." + format;
+      const std::string path = fmt::format("{}/merge_result.{}", folder, format);
       if (format == "json")
         ULPSCOPE_TRY(write_merge_json(table, product_version(), context.command_line(), path));
       else if (format == "csv")
