@@ -69,9 +69,10 @@ class Walker {
     if (depth > kMaxWalkDepth)
       return unread_(folder,
                      "folders are nested deeper than " + std::to_string(kMaxWalkDepth) + ", it is not read");
+    const Status listed = list(folder, depth);
+    if (listed.ok()) return;
     const std::string trouble = listing_trouble(root_ + "/" + folder);
-    if (!trouble.empty()) return unread_(folder, trouble);
-    if (const Status listed = list(folder, depth); !listed.ok()) unread_(folder, listed.error().message);
+    unread_(folder, trouble.empty() ? listed.error().message : trouble);
   }
 
   const std::string& root_;
