@@ -9,6 +9,7 @@
 #include "formats/framework_dump_layout.hpp"
 #include "formats/json_lexer.hpp"
 #include "formats/json_tape.hpp"
+#include "index/known_sources.hpp"
 
 namespace ulpscope {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 constexpr uint64_t kHeadBytes = 64 << 10;
 // Longer words are no levels.
 constexpr size_t kLongestLevel = 16;
-constexpr std::string_view kSources[] = {"torch_api", "vllm_v0", "vllm_v1"};
 
 std::optional<std::string> level_in(std::string_view text) {
   JsonLexer lexer(text);
@@ -48,8 +48,7 @@ std::optional<std::string> level_of_file(const std::string& root, const std::str
 
 std::string dump_level(const DumpIndex& index) {
   const std::string known(index.level());
-  if (std::find(std::begin(kSources), std::end(kSources), index.source_name()) == std::end(kSources))
-    return known;
+  if (!has_api_calls(index.source_name())) return known;
   const auto layout = find_dump_folders(index.path(), {});
   if (!layout.ok()) return known;
   if (!layout->file.empty()) {

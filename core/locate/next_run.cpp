@@ -7,14 +7,13 @@
 #include "base/text.hpp"
 #include "formats/atb_config.hpp"
 #include "formats/atb_names.hpp"
+#include "index/known_sources.hpp"
 #include "locate/evidence.hpp"
 
 namespace ulpscope {
 namespace {
 
 constexpr std::string_view kAtb = "mindie_atb";
-// Sources whose calls replay can run again.
-constexpr std::string_view kCalls[] = {"torch_api", "vllm_v0", "vllm_v1"};
 
 bool has_children(const DumpIndex& index, OpId op) {
   return std::any_of(index.ops().begin(), index.ops().end(),
@@ -78,9 +77,8 @@ std::string place_options(const ResultTable& table, const Culprit& culprit) {
          (ranks ? fmt::format(" --rank {}", culprit.rank) : "");
 }
 
-bool has_calls(const DumpIndex& index) {
-  return std::find(std::begin(kCalls), std::end(kCalls), index.source_name()) != std::end(kCalls);
-}
+// Whether replay can run its calls again.
+bool has_calls(const DumpIndex& index) { return has_api_calls(index.source_name()); }
 
 // What to do about an operation that only the target has: see whether it is right by itself, and whether
 // golden has it by another name.

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "formats/json_tape.hpp"
+#include "index/known_sources.hpp"
 #include "overflow/collectives.hpp"
 #include "overflow/op_state.hpp"
 
@@ -14,8 +15,6 @@ namespace ulpscope {
 namespace {
 
 constexpr size_t kMostAncestors = 1000;
-// The source of files that nothing is recorded beside.
-constexpr std::string_view kPlainFiles = "tensor_files";
 
 // What a rank has been seen to hold so far: what comes in later may stem from it.
 struct Seen {

@@ -6,12 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "index/known_sources.hpp"
 #include "report/report_view.hpp"
 
 namespace ulpscope {
-
-// The source of plain tensor files: each file is a tensor, and there are no operations to count.
-constexpr std::string_view kPlainFiles = "tensor_files";
 
 // Begins the names of the evidence of a replay: "replay_target".
 constexpr std::string_view kReplayEvidence = "replay";
