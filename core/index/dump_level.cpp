@@ -47,7 +47,7 @@ std::optional<std::string> level_of_file(const std::string& root, const std::str
 }  // namespace
 
 std::string dump_level(const DumpIndex& index) {
-  const std::string known(index.level());
+  std::string known(index.level());
   if (!has_api_calls(index.source_name())) return known;
   const auto layout = find_dump_folders(index.path(), {});
   if (!layout.ok()) return known;
