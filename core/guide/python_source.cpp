@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "guide/python_string.hpp"
+
 namespace ulpscope {
 namespace {
 
@@ -48,7 +50,7 @@ class Scanner {
       line_.code += ' ';
     } else if (c == '"' || c == '\'') {
       begin_line();
-      string(c);
+      string();
     } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f') {
       if (open_)
         line_.code += ' ';
@@ -93,28 +95,10 @@ class Scanner {
     columns_ = 0;
   }
 
-  // Past a string; a backslash takes the next byte with it in raw strings too.
-  void string(char quote) {
-    const bool triple = text_.substr(at_).starts_with(std::string(3, quote));
-    at_ += triple ? 3 : 1;
-    while (at_ < text_.size()) {
-      if (text_[at_] == '\\') {
-        const bool crlf = text_.substr(at_).starts_with("\\\r\n");
-        if (crlf || text_.substr(at_).starts_with("\\\n")) ++physical_;
-        at_ += crlf ? 3 : 2;
-        continue;
-      }
-      if (text_[at_] == '\n') {
-        if (!triple) break;  // an unclosed string ends with its line
-        ++physical_;
-      }
-      if (text_[at_] == quote && (!triple || text_.substr(at_).starts_with(std::string(3, quote)))) {
-        at_ += triple ? 3 : 1;
-        break;
-      }
-      ++at_;
-    }
-    at_ = std::min(at_, text_.size());
+  void string() {
+    const PythonStringEnd end = end_of_python_string(text_, at_);
+    at_ = end.at;
+    physical_ += end.lines;
     line_.code += "\"\"";
   }
 

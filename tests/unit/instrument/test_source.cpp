@@ -3,6 +3,7 @@
 
 #include "guide/anchors.hpp"
 #include "guide/python_source.hpp"
+#include "guide/python_string.hpp"
 #include "instrument/blocks.hpp"
 #include "instrument/plan.hpp"
 
@@ -62,6 +63,64 @@ TEST_CASE("python: unclosed strings and brackets end with the text") {
   for (const char* text :
        {"class A:\n    def f(self):\n        x = '''", "def f(\n", "x = \"\\", "\\", "'", ""})
     CHECK_NOTHROW(scan_python(text));
+}
+
+TEST_CASE("python: formatted strings end where Python 3.12 ends them") {
+  // Text, and whether the whole of it is one string.
+  const std::pair<std::string_view, bool> cases[] = {
+      {R"py(f"{a["b"]}")py", true},       // quotes of the string's own kind
+      {R"py(f"{f"{f"{1}"}"}")py", true},  // nested
+      {R"py(f"{d["#"]}(")py", true},      // no comment, no bracket
+      {R"py(f'{d['(']}')py", true},
+      {R"py(f"{x:{"<"}10}")py", true},  // a field in a format
+      {R"py(f"{x!r:>{w}}")py", true},
+      {R"py(f"{{"x"}}")py", false},  // braces as text: the string ends before x
+      {R"py("{a["b"]}")py", false},  // not formatted
+      {R"py(rf"\{x["y"]}")py", true},
+      {R"py(f"\N{LEFT CURLY BRACKET}")py", true},
+      {R"py(f"\{x}")py", true},
+      {R"py(f"\"{x}")py", true},
+      {R"py(Rb"\"")py", true},
+      {R"py(t"{a["b"]}")py", true},
+      {R"py(f"{ {1: "}"}[1] }")py", true},  // a display with a brace in a text
+      {R"py(f"{(lambda x: "}")(1)}")py", true},
+      {"f\"{\n  a  # it\"s }\n}\"", true},  // a line end and a comment in a field
+      {"f'''{'''x'''}'''", true},
+      {"'''{'''x'''}'''", false},
+  };
+  for (const auto& [text, whole] : cases) {
+    CAPTURE(text);
+    const size_t quote = text.find_first_of("\"'");
+    CHECK((end_of_python_string(text, quote).at == text.size()) == whole);
+  }
+  CHECK(end_of_python_string("f\"{\n  a\n}\"", 1).lines == 2);
+  CHECK(end_of_python_string("'''\\\r\n\n'''", 0).lines == 2);
+  CHECK(end_of_python_string("'a\n'", 0).at == 2);  // unclosed: ends with its line
+}
+
+TEST_CASE("python: nested formatted strings hide no statement") {
+  const PythonSource source = scan_python(R"py(class A:
+    def f(self):
+        x = f"{d["("]} # {'return'}"
+        return x
+    def g(self):
+        return f"{"\n".join(f"{k}={v["["]}" for k, v in d)}"
+)py");
+  for (const char* name : {"f", "g"}) {
+    const auto found = find_functions(source, 0, name);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].returns.size() == 1);
+  }
+}
+
+TEST_CASE("python: deep and unclosed fields end with the text") {
+  std::string deep = "f\"{", formats = "f\"{a";
+  for (int i = 0; i < 100'000; ++i) {
+    deep += "f\"{";
+    formats += ":{a";
+  }
+  CHECK(end_of_python_string(deep, 1).at <= deep.size());
+  CHECK(end_of_python_string(formats, 1).at <= formats.size());
 }
 
 TEST_CASE("blocks: in and out again, whatever the line ends") {
