@@ -104,9 +104,16 @@ bool Anchor::knows(const EngineVersion& version) const {
 }
 
 std::vector<int64_t> Anchor::returns_at(const EngineVersion& version) const {
-  std::vector<int64_t> found;
-  for (const Counts& entry : counts)
-    if (!(version < entry.from)) found = entry.counts;
+  size_t behind = 0;  // the first entry that is later than the version
+  while (behind < counts.size() && !(version < counts[behind].from)) ++behind;
+  if (behind == 0) return {};
+  std::vector<int64_t> found = counts[behind - 1].counts;
+  if (!version.is_development) return found;
+  // Source between two releases may have the shape of either.
+  for (size_t i = behind > 1 ? behind - 2 : 0; i < std::min(behind + 1, counts.size()); ++i)
+    found.insert(found.end(), counts[i].counts.begin(), counts[i].counts.end());
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -28,7 +28,8 @@ struct Anchor {
   std::vector<Counts> counts;
 
   bool knows(const EngineVersion& version) const;
-  // The numbers of returns that are known at that version; empty: any.
+  // The numbers of returns that are known at that version, for a development version those of the releases
+  // around it too; empty: any.
   std::vector<int64_t> returns_at(const EngineVersion& version) const;
 };
 

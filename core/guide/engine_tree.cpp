@@ -1,10 +1,12 @@
 #include "guide/engine_tree.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "guide/tree_version.hpp"
 
 namespace ulpscope {
 namespace {
@@ -12,43 +14,40 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMostBytes = uint64_t{64} << 20;
-constexpr size_t kMostNames = 100'000;  // of a site-packages folder
+constexpr size_t kMostNames = 10'000;  // looked at below a folder that is no tree
+constexpr size_t kMostTold = 3;
 
-// The text in quotes of the first line that assigns __version__ or version.
-std::optional<EngineVersion> version_in(std::string_view text) {
-  for (std::string_view line : split(text, '\n')) {
-    if (!line.starts_with("__version__") && !line.starts_with("version")) continue;
-    const size_t begin = line.find_first_of("'\"");
-    if (begin == std::string_view::npos || line.find('=') > begin) continue;
-    line.remove_prefix(begin + 1);
-    auto version = parse_engine_version(line.substr(0, line.find_first_of("'\"")));
-    if (version) return version;
-  }
-  return std::nullopt;
+// A package, and not a checkout of that name with the package inside.
+bool is_package(const std::string& root, const std::string& name) {
+  std::error_code failed;
+  const fs::path folder = fs::path(root) / name;
+  return fs::is_directory(folder, failed) &&
+         (fs::exists(folder / "__init__.py", failed) || !fs::is_directory(folder / name, failed));
 }
 
-// "vllm-0.9.1.dist-info" beside the package.
-std::optional<EngineVersion> version_of_metadata(const std::string& root, const std::string& package) {
+// "; found below it: a, b": the trees one folder down, for who named the folder of the checkouts.
+std::string trees_below(const std::string& root) {
   std::error_code failed;
+  std::vector<std::string> found;
   size_t seen = 0;
   for (fs::directory_iterator at(root, failed), end; !failed && at != end && seen < kMostNames;
        at.increment(failed), ++seen) {
-    const std::string name = at->path().filename().string();
-    if (!name.starts_with(package + "-") || !name.ends_with(".dist-info")) continue;
-    auto version = parse_engine_version(
-        std::string_view(name).substr(package.size() + 1, name.size() - package.size() - 11));
-    if (version) return version;
+    const std::string folder = at->path().string();
+    if (is_package(folder, "vllm") || is_package(folder, "vllm_ascend")) found.push_back(folder);
   }
-  return std::nullopt;
+  std::sort(found.begin(), found.end());
+  std::string text;
+  for (size_t i = 0; i < std::min(found.size(), kMostTold); ++i)
+    text += (i == 0 ? "; found below it: " : ", ") + printable(found[i]);
+  return text;
 }
 
-std::optional<EngineVersion> version_of(const EngineTree& tree, const std::string& package) {
-  for (const char* file : {"/_version.py", "/version.py", "/_build_info.py"}) {
-    const TreeFile source = read_tree_file(tree, package + file);
-    if (source.problem != TreeFileProblem::none) continue;
-    if (auto version = version_in(source.content)) return version;
-  }
-  return version_of_metadata(tree.root, package);
+// vllm-ascend has the first numbers of the vLLM that it belongs to.
+std::optional<EngineVersion> version_beside(const std::optional<EngineVersion>& ascend) {
+  if (!ascend) return std::nullopt;
+  std::string text;
+  for (const int64_t number : ascend->release) text += (text.empty() ? "" : ".") + std::to_string(number);
+  return parse_engine_version(text);
 }
 
 }  // namespace
@@ -59,14 +58,15 @@ Result<EngineTree> read_engine_tree(const std::string& root) {
   tree.root = fs::canonical(root, failed).string();
   if (failed || !fs::is_directory(tree.root, failed))
     return Error{Code::io, printable(root) + ": no folder, expected one that holds vllm/"};
-  tree.has_vllm = fs::is_directory(tree.root + "/vllm", failed);
-  tree.has_ascend = fs::is_directory(tree.root + "/vllm_ascend", failed);
+  tree.has_vllm = is_package(tree.root, "vllm");
+  tree.has_ascend = is_package(tree.root, "vllm_ascend");
   if (!tree.has_vllm && !tree.has_ascend)
     return Error{Code::io, printable(root) +
                                ": holds neither vllm/ nor vllm_ascend/, expected the folder that vLLM is "
-                               "installed in (site-packages, or a checkout)"};
-  if (tree.has_vllm) tree.vllm = version_of(tree, "vllm");
-  if (tree.has_ascend) tree.vllm_ascend = version_of(tree, "vllm_ascend");
+                               "installed in (site-packages, or a checkout)" +
+                               trees_below(tree.root)};
+  if (tree.has_ascend) tree.vllm_ascend = version_in_tree(tree, "vllm_ascend");
+  tree.vllm = tree.has_vllm ? version_in_tree(tree, "vllm") : version_beside(tree.vllm_ascend);
   return tree;
 }
 

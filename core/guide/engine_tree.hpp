@@ -1,5 +1,5 @@
-// An installed or checked-out vLLM (and vllm-ascend): its versions, and its files read so that none outside
-// the tree is. Used by guide and instrument; changes nothing.
+// An installed or checked-out vLLM, vllm-ascend or both: their versions, and their files read so that none
+// outside the tree is. Used by guide and instrument; changes nothing.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,12 @@ namespace ulpscope {
 
 struct EngineTree {
   std::string root;  // without links
+  // Without vllm/ in it, vllm is what the version of vllm-ascend says.
   std::optional<EngineVersion> vllm, vllm_ascend;
   bool has_vllm = false, has_ascend = false;  // whether the folder is there
 };
 
-// io: no folder, or one that holds neither vllm/ nor vllm_ascend/.
+// io: no folder, or one that holds neither vllm/ nor vllm_ascend/; the message names those that do below it.
 Result<EngineTree> read_engine_tree(const std::string& root);
 
 // Why a file of the tree cannot be used. none: it can.

@@ -49,6 +49,7 @@ std::optional<EngineVersion> parse_engine_version(std::string_view text) {
       version.number = take_number(text).value_or(0);
       break;
     }
+  version.is_development = text.starts_with(".dev");
   return version;
 }
 

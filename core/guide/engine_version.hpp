@@ -1,5 +1,5 @@
 // Versions of vLLM and vllm-ascend, ordered as Python orders them: 0.12.0rc1 < 0.12.0 < 0.12.0.post1. A
-// development version (0.11.1.dev12) counts as the one it leads to. Pure.
+// development version (0.11.1.dev12) is ordered as the one it leads to. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@ struct EngineVersion {
   std::vector<int64_t> release;  // 0, 9, 1
   int stage = 0;                 // -1: a candidate, 0: the release, 1: a post release
   int64_t number = 0;            // of the candidate or post release
+  bool is_development = false;   // between two releases
   std::string text;              // as it was written
 
   // "0.9": the first two numbers.

@@ -261,14 +261,16 @@ def _requests_v1(work):
     for new in getattr(work, "scheduled_new_reqs", None) or []:
         _prompts[new.req_id] = len(getattr(new, "prompt_token_ids", None) or [])
         _computed[new.req_id] = getattr(new, "num_computed_tokens", 0)
-    cached = getattr(work, "scheduled_cached_reqs", None)
-    if isinstance(cached, (list, tuple)):
-        for each in cached:
-            if hasattr(each, "num_computed_tokens"):
-                _computed[each.req_id] = each.num_computed_tokens
-    elif cached is not None:
-        for key, computed in zip(getattr(cached, "req_ids", ()), getattr(cached, "num_computed_tokens", ())):
-            _computed[key] = computed
+    # Requests seen before: one object each, in one list (0.7 to 0.9.1) or two (0.6.6), or one object for all.
+    for name in ("scheduled_cached_reqs", "scheduled_resumed_reqs", "scheduled_running_reqs"):
+        cached = getattr(work, name, None)
+        if isinstance(cached, (list, tuple)):
+            for each in cached:
+                if hasattr(each, "num_computed_tokens"):
+                    _computed[each.req_id] = each.num_computed_tokens
+        elif cached is not None:
+            for key, computed in zip(getattr(cached, "req_ids", ()), getattr(cached, "num_computed_tokens", ())):
+                _computed[key] = computed
     requests = {}
     for key, scheduled in (getattr(work, "num_scheduled_tokens", None) or {}).items():
         computed = _computed.get(key, 0)

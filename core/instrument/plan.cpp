@@ -57,7 +57,7 @@ class FilePlanner {
     file.path = path;
     const TreeFile source = read_tree_file(tree_, path);
     if (source.problem == TreeFileProblem::missing) {
-      if (all_optional(anchors)) return true;
+      if (all_optional(anchors) || may_be_gone(*anchors.front())) return true;
       return refuse("E_NOFILE", source.message);
     }
     if (source.problem != TreeFileProblem::none) return refuse("E_PERM", source.message);
@@ -83,6 +83,11 @@ class FilePlanner {
  private:
   static bool all_optional(const std::vector<const Anchor*>& anchors) {
     return std::all_of(anchors.begin(), anchors.end(), [](const Anchor* anchor) { return anchor->optional; });
+  }
+
+  // V0 went away between two releases.
+  bool may_be_gone(const Anchor& anchor) const {
+    return anchor.engine == "v0" && tree_.vllm->is_development && options_.engine == "auto";
   }
 
   bool refuse(const std::string& code, const std::string& message) {
@@ -264,8 +269,21 @@ bool is_wanted(const Anchor& anchor, const EngineTree& tree, const InstrumentOpt
   const bool of_ascend = anchor.project == "vllm_ascend";
   if (options.device == "gpu" && of_ascend) return false;
   if (options.device == "npu" && !of_ascend && anchor.engine == "v1") return false;
-  if (of_ascend) return tree.vllm_ascend && anchor.knows(*tree.vllm_ascend);
+  if (of_ascend) return tree.has_ascend && tree.vllm_ascend && anchor.knows(*tree.vllm_ascend);
   return anchor.knows(*tree.vllm);
+}
+
+// Where an engine is collected whose package is in another tree: vLLM and vllm-ascend may be two checkouts.
+std::string place_elsewhere(const AnchorTable& table, const EngineTree& tree,
+                            const InstrumentOptions& options) {
+  if (options.strategy == "guide") return {};
+  const Anchor* anchor = nullptr;
+  if (!tree.has_vllm && options.engine != "v1" && table.find("V0-W")->knows(*tree.vllm))
+    anchor = table.find("V0-W");
+  if (!tree.has_ascend && options.engine != "v0" && options.device == "npu") anchor = table.find("V1-A");
+  if (anchor == nullptr) return {};
+  return "runs of engine " + anchor->engine + " are collected in " + anchor->file + " (" + anchor->id +
+         "), which this tree does not have: instrument the tree that holds it too";
 }
 
 // What the engine itself offers from 0.12.0rc1 on.
@@ -278,13 +296,15 @@ const AscendSwitch* builtin_switch(const EngineTree& tree, const AnchorTable& ta
 std::optional<Refusal> check_version(const EngineTree& tree, const AnchorTable& table,
                                      const InstrumentOptions& options) {
   if (!tree.vllm)
-    return Refusal{"E_VERSION", tree.root +
-                                    ": no version of vLLM found in vllm/_version.py, vllm/version.py or "
-                                    "vllm-*.dist-info; give --vllm-version"};
+    return Refusal{"E_VERSION",
+                   tree.root +
+                       ": no version of vLLM found in vllm/_version.py, vllm/version.py, "
+                       "vllm-*.dist-info, PKG-INFO or a tag of the checkout; give --vllm-version"};
   if (!table.knows(*tree.vllm) && !options.allow_unknown_shape)
     return Refusal{"E_VERSION",
                    "vLLM " + tree.vllm->text + " is not in the anchor table, the nearest known is " +
-                       table.nearest(*tree.vllm) + "; --style wrap --allow-unknown-shape goes on"};
+                       table.nearest(*tree.vllm) +
+                       "; --style wrap --allow-unknown-shape goes on, --vllm-version gives another"};
   if (tree.has_ascend && !tree.vllm_ascend && options.device != "gpu")
     return Refusal{"E_VERSION", tree.root + ": no version of vllm-ascend found; give --ascend-version"};
   return std::nullopt;
@@ -355,6 +375,7 @@ InstrumentPlan make_plan(const EngineTree& tree, const AnchorTable& table, const
     const bool unknown = options.allow_unknown_shape && !table.knows(*tree.vllm) && anchor.engine == "v1" &&
                          anchor.project == "vllm" && options.strategy == "worker" && options.engine != "v0";
     if (!unknown && !is_wanted(anchor, tree, options)) continue;
+    if (anchor.project == "vllm" && !tree.has_vllm) continue;
     if (files.empty() || files.back().first != anchor.file) files.push_back({anchor.file, {}});
     files.back().second.push_back(&anchor);
   }
@@ -366,15 +387,18 @@ InstrumentPlan make_plan(const EngineTree& tree, const AnchorTable& table, const
         Refusal{"E_BUILTIN", "vllm-ascend " + tree.vllm_ascend->text +
                                  " has a collector of its own: start with " + "--additional-config '" +
                                  own->text + "' and --enforce-eager; --device gpu patches the GPU runner"};
-  if (!plan.refusal && plan.files.empty())
-    plan.refusal =
-        Refusal{plan.notes.empty() ? "E_NOFILE" : "E_NOMETHOD",
-                tree.root + ": no anchor of " + tree.vllm->text + " for these options is in the tree" +
-                    (plan.notes.empty() ? "" : ": " + plan.notes.front())};
+  const std::string elsewhere = place_elsewhere(table, tree, options);
+  if (!plan.refusal && plan.files.empty()) {
+    const std::string& why = plan.notes.empty() ? elsewhere : plan.notes.front();
+    plan.refusal = Refusal{plan.notes.empty() ? "E_NOFILE" : "E_NOMETHOD",
+                           tree.root + ": no anchor of " + tree.vllm->text +
+                               " for these options is in the tree" + (why.empty() ? "" : ": " + why)};
+  }
   if (plan.refusal) {
     plan.files.clear();
     return plan;
   }
+  if (!elsewhere.empty()) plan.notes.push_back(elsewhere);
   if (!options.is_direct()) {
     PlannedFile hook;
     hook.path = hook_path(tree);
