@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <system_error>
 
 #include "base/text.hpp"
@@ -12,6 +13,8 @@
 #include "cli/context.hpp"
 #include "cli/flow_run.hpp"
 #include "cli/help.hpp"
+#include "cli/table.hpp"
+#include "cli/wrap_text.hpp"
 #include "guide/guide_texts.hpp"
 #include "incident/incident_flow.hpp"
 
@@ -20,7 +23,8 @@ extern char** environ;  // NOLINT(readability-redundant-declaration)
 namespace ulpscope {
 namespace {
 
-constexpr int kInterrupted = 130;
+constexpr int kInterrupted = 130, kComparison = 9;
+constexpr size_t kStateColumns = 8, kTextColumn = 11;
 
 // This program with other words; what it prints goes to the file output, or nowhere when that is empty.
 Result<int> run_program(const std::vector<std::string>& words, const std::string& output) {
@@ -47,26 +51,51 @@ Result<int> run_program(const std::vector<std::string>& words, const std::string
   return WIFEXITED(status) ? WEXITSTATUS(status) : kInterrupted;
 }
 
+std::string state_word(const std::string& state, GuideLanguage language) {
+  const std::map<std::string_view, std::string_view> chinese = {
+      {"done", "完成"}, {"todo", "待办"}, {"blocked", "等待"}, {"failed", "失败"}};
+  const auto at = chinese.find(state);
+  std::string word =
+      language == GuideLanguage::english || at == chinese.end() ? state : std::string(at->second);
+  word.append(columns_of(word) < kStateColumns ? kStateColumns - columns_of(word) : 0, ' ');
+  return word;
+}
+
+// Text in the third column of the list of steps.
+std::string in_column(const std::string& text, size_t limit) {
+  return wrap_text(printable(text), kTextColumn, limit);
+}
+
+std::string step_text(const IncidentStep& step, GuideLanguage language, size_t limit) {
+  const bool english = language == GuideLanguage::english;
+  std::string out = std::to_string(step.number);
+  out.insert(0, 2 - out.size(), ' ');
+  out += " " + state_word(step.state, language) +
+         in_column(procedure()[static_cast<size_t>(step.number - 1)].what.in(language), limit)
+             .substr(kTextColumn);
+  if (!step.finding.empty()) out += in_column("→ " + step.finding, limit);
+  if (step.state == "done" || step.state == "failed")
+    return step.result.empty() ? out : out + in_column(step.result, 0);
+  for (const BothLanguages& missing : step.missing)
+    out += in_column((english ? "missing: " : "缺少：") + missing.in(language), limit);
+  return out;
+}
+
 std::string state_text(const IncidentState& state, GuideLanguage language) {
-  std::string out;
+  const bool english = language == GuideLanguage::english;
+  const size_t limit = line_limit();
+  std::string out, found;
   for (const IncidentStep& step : state.steps) {
-    const GuideStep& known = procedure()[static_cast<size_t>(step.number - 1)];
-    std::string number = std::to_string(step.number);
-    number.insert(0, 2 - number.size(), ' ');
-    std::string word = step.state;
-    word.resize(8, ' ');
-    out.append(number).append(" ").append(word).append(known.what.in(language)).append("\n");
-    if (!step.finding.empty()) out += "            " + printable(step.finding) + "\n";
-    if (step.state == "done" || step.state == "failed") {
-      if (!step.result.empty()) out += "            " + printable(step.result) + "\n";
-      continue;
-    }
-    for (const std::string& missing : step.missing)
-      out += "            missing: " + printable(missing) + "\n";
+    out += step_text(step, language, limit);
+    if (step.number >= kComparison && step.state == "done" && !step.finding.empty())
+      found += wrap_text((found.empty() ? (english ? "found: " : "结论：") : "") + printable(step.finding),
+                         found.empty() ? 0 : 7, limit);
   }
-  if (state.next == 0) return out + "\nall steps are done\n";
+  if (!found.empty()) out += "\n" + found;
+  if (state.next == 0) return out + (english ? "\nall steps are done\n" : "\n全部步骤已完成\n");
   const IncidentStep& next = state.steps[static_cast<size_t>(state.next - 1)];
-  return out + "\nnext: step " + std::to_string(state.next) + "   " + printable(next.command) + "\n";
+  return out + (english ? "\nnext: step " : "\n下一步：步骤 ") + std::to_string(state.next) + "\n    " +
+         printable(next.command) + "\n";
 }
 
 class FlowCommand : public Command {
@@ -122,7 +151,7 @@ Result<ExitCode> run_incident_flow(Context& context, const std::string& folder) 
     return run_program(all, output);
   };
   host.started = [&](int step, const std::string& command) {
-    context.log().debug("step " + std::to_string(step) + ": " + command);
+    context.log().info("step " + std::to_string(step) + ": " + command);
   };
   ULPSCOPE_ASSIGN(const IncidentState state, run_incident(folder, options.has("go_on"), host));
   context.out() << (format == "json"

@@ -5,6 +5,8 @@
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/flow_run.hpp"
+#include "cli/table.hpp"
+#include "cli/wrap_text.hpp"
 #include "formats/atb_config.hpp"
 #include "guide/collect_guide.hpp"
 #include "guide/determinism.hpp"
@@ -44,8 +46,8 @@ Topic symptoms_topic(GuideLanguage language) {
   Topic topic;
   topic.json = json_head("symptoms") + ",\n \"symptoms\": [";
   for (const GuideSymptom& each : symptoms()) {
-    topic.text += std::string(each.label) + "\n    " + each.seen.in(language) + "\n    → " +
-                  each.decided_by.in(language) + "\n";
+    topic.text += std::string(each.label) + "\n" + wrap_text(each.seen.in(language), 4, line_limit()) +
+                  wrap_text("→ " + each.decided_by.in(language), 4, line_limit());
     topic.json += (each.label == symptoms().front().label ? "\n  {\"label\": " : ",\n  {\"label\": ") +
                   as_json(each.label) + ", \"seen\": " + as_json(each.seen.en) +
                   ", \"decided_by\": " + as_json(each.decided_by.en) + "}";
@@ -55,8 +57,9 @@ Topic symptoms_topic(GuideLanguage language) {
   topic.json += "],\n \"causes\": [";
   bool first = true;
   for (const GuideCause& each : causes()) {
-    topic.text += each.group.in(language) + ": " + each.cause.in(language) + "\n    " +
-                  each.looks.in(language) + "\n    → " + each.check.in(language) + "\n";
+    topic.text += wrap_text(each.group.in(language) + ": " + each.cause.in(language), 0, line_limit()) +
+                  wrap_text(each.looks.in(language), 4, line_limit()) +
+                  wrap_text("→ " + each.check.in(language), 4, line_limit());
     topic.json += (first ? "\n  {\"group\": " : ",\n  {\"group\": ") + as_json(each.group.en) +
                   ", \"cause\": " + as_json(each.cause.en) + ", \"looks_like\": " + as_json(each.looks.en) +
                   ", \"first_check\": " + as_json(each.check.en) + "}";
@@ -68,13 +71,16 @@ Topic symptoms_topic(GuideLanguage language) {
 
 Topic checklist_topic(GuideLanguage language) {
   Topic topic;
-  topic.text = say(
-      language, "equal on both sides, or the difference explained (ulpscope config-check compares them)\n\n",
-      "两侧须一致，或差异有解释（ulpscope config-check 自动比较）\n\n");
+  topic.text = wrap_text(say(language,
+                             "equal on both sides, or the difference explained (ulpscope config-check "
+                             "compares them)",
+                             "两侧须一致，或差异有解释（ulpscope config-check 自动比较）"),
+                         0, line_limit()) +
+               "\n";
   topic.json = json_head("checklist") + ",\n \"items\": [";
   int number = 0;
   for (const BothLanguages& item : checklist()) {
-    topic.text += std::to_string(++number) + ". " + item.in(language) + "\n";
+    topic.text += wrap_text(std::to_string(++number) + ". " + item.in(language), 0, line_limit());
     topic.json += (number == 1 ? "\n  " : ",\n  ") + as_json(item.en);
   }
   topic.json += "]}\n";
@@ -102,31 +108,43 @@ std::string place_text(const GuidePlace& place, GuideLanguage language) {
   if (!place.method.empty())
     text += "  " + (place.class_name.empty() ? "" : place.class_name + ".") + place.method;
   if (place.recommended) text += say(language, "  (recommended)", "  （推荐）");
-  text += "\n    " + place.what.in(language) + "\n";
+  text += "\n" + wrap_text(place.what.in(language), 4, line_limit());
   return place.start.empty() ? text : text + "    " + place.start + "\n";
+}
+
+std::string kind_text(RuleKind kind, GuideLanguage language) {
+  constexpr const char* kChinese[] = {"错误", "告警", "提示"};
+  return say(language, std::string(to_text(kind)), kChinese[static_cast<size_t>(kind)]);
 }
 
 std::string collect_text(const CollectGuide& guide, GuideLanguage language) {
   const auto head = [&](const char* number, const char* en, const char* zh) {
     return std::string(number) + " " + say(language, en, zh) + "\n";
   };
-  std::string out = head("1", "processes", "进程") + "  engine " + guide.engine +
+  const size_t limit = line_limit();
+  std::string out = head("1", "processes", "进程") + say(language, "  engine ", "  引擎 ") + guide.engine +
                     (guide.engine == "v1" ? ", model runner " + guide.runner : "") + "\n";
   for (const GuideProcess& each : guide.processes)
-    out += "  rank " + each.ranks + ": " + each.process.in(language) + "\n";
+    out += wrap_text("rank " + each.ranks + ": " + each.process.in(language), 2, limit);
   out += head("2", "places", "位置");
   for (const GuidePlace& place : guide.places) out += "  " + place_text(place, language);
   if (guide.places.empty()) out += say(language, "  nothing to patch\n", "  无需修改代码\n");
-  out += head("3", "start and stop", "启动与停止") + "  " + guide.start + "\n  " + guide.stop + "\n";
+  out += head("3", "start and stop", "启动与停止");
+  out += guide.start.empty() ? say(language, "  nothing to insert\n", "  无需插入\n")
+                             : "  " + guide.start + "\n  " + guide.stop + "\n";
   out += head("4", "launch flags to add", "需要添加的启动参数");
-  for (const std::string& flag : guide.flags) out += "  " + flag + "\n";
+  for (const GuideFlag& flag : guide.flags) {
+    const std::string& note = flag.note.in(language);
+    out += "  " + flag.text + (note.empty() ? "" : "  # " + note) + "\n";
+  }
   out += head("5", "config.json", "config.json") + guide.config_json;
   out += head("6", "from token to step", "从 token 到步");
-  for (const BothLanguages& rule : guide.step_rules) out += "  " + rule.in(language) + "\n";
+  for (const BothLanguages& rule : guide.step_rules) out += wrap_text(rule.in(language), 2, limit);
   out += head("7", "warnings", "告警");
   for (const RuleHit& hit : guide.rules)
-    out += "  " + std::string(to_text(hit.kind)) + (hit.id.empty() ? "" : " " + hit.id) + ": " +
-           hit.text.in(language) + "\n";
+    out += wrap_text(
+        kind_text(hit.kind, language) + (hit.id.empty() ? "" : " " + hit.id) + ": " + hit.text.in(language),
+        2, limit);
   return out;
 }
 
@@ -150,8 +168,11 @@ std::string collect_json(const CollectGuide& guide, const GuideRequest& request)
            ", \"start\": " + (place.start.empty() ? "null" : as_json(place.start)) +
            ", \"recommended\": " + (place.recommended ? "true" : "false") + "}";
   }
+  std::vector<std::string> flags;
+  for (const GuideFlag& flag : guide.flags)
+    flags.push_back(flag.text + (flag.note.en.empty() ? "" : "  # " + flag.note.en));
   out += "],\n \"start\": " + as_json(guide.start) + ", \"stop\": " + as_json(guide.stop) +
-         ", \"model\": " + as_json(guide.model_expression) + ",\n \"flags\": " + as_json_list(guide.flags) +
+         ", \"model\": " + as_json(guide.model_expression) + ",\n \"flags\": " + as_json_list(flags) +
          ",\n \"config\": " + guide.config_json + ", \"step_rules\": [";
   for (size_t i = 0; i < guide.step_rules.size(); ++i)
     out += (i > 0 ? ",\n  " : "\n  ") + as_json(guide.step_rules[i].en);

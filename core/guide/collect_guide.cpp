@@ -28,6 +28,13 @@ std::string chosen_runner(const GuideRequest& request) {
   return is_set(request, "VLLM_USE_V2_MODEL_RUNNER", "1") ? "v2" : "v1";
 }
 
+// From 0.23.0 on vLLM takes model runner V2 by itself for some models.
+bool is_runner_by_model(const GuideRequest& request, const CollectGuide& guide) {
+  return guide.engine == "v1" && request.device == "gpu" && request.model_runner == "auto" &&
+         !request.environment.contains("VLLM_USE_V2_MODEL_RUNNER") &&
+         !(*request.vllm < *parse_engine_version("0.23.0"));
+}
+
 void add_process(CollectGuide& guide, std::string ranks, std::string en, std::string zh) {
   guide.processes.push_back({std::move(ranks), {std::move(en), std::move(zh)}});
 }
@@ -111,7 +118,8 @@ bool is_place(const Anchor& anchor, const GuideRequest& request, const CollectGu
   const bool ascend = anchor.project == "vllm_ascend";
   if (ascend) return request.device == "npu" && request.vllm_ascend && anchor.knows(*request.vllm_ascend);
   if (!anchor.knows(*request.vllm)) return false;
-  if (anchor.engine == "v1") return request.device == "gpu" && anchor.runner == guide.runner;
+  if (anchor.engine == "v1")
+    return request.device == "gpu" && (anchor.runner == guide.runner || guide.runner_by_model);
   if (anchor.id == "V0-E")
     return request.mode == "online" && request.pipeline_parallel == 1 &&
            !request.disable_frontend_multiprocessing;
@@ -153,18 +161,18 @@ void add_places(const GuideRequest& request, const AnchorTable& table, CollectGu
 }
 
 void add_flags(const GuideRequest& request, CollectGuide& guide) {
-  const auto add = [&](const std::string& flag) {
+  const auto add = [&](const std::string& flag, BothLanguages note = {}) {
     const std::string name = flag.substr(0, flag.find(' '));
     if (std::find(request.launch_flags.begin(), request.launch_flags.end(), name) ==
         request.launch_flags.end())
-      guide.flags.push_back(flag);
+      guide.flags.push_back({flag, std::move(note)});
   };
-  if (!request.enforce_eager) guide.flags.emplace_back("--enforce-eager");
+  if (!request.enforce_eager) add("--enforce-eager");
   add("--max-num-seqs 1");
   add("--no-enable-prefix-caching");
-  add("--max-num-batched-tokens N  # at least the length of the prompt");
+  add("--max-num-batched-tokens N", {"at least the length of the prompt", "不小于 prompt 长度"});
   if (!(*request.vllm < *parse_engine_version("0.10.0")))
-    add("--no-async-scheduling  # where the option exists");
+    add("--no-async-scheduling", {"where the option exists", "有该选项时"});
   if (guide.engine == "v0") add("--num-scheduler-steps 1");
 }
 
@@ -255,13 +263,15 @@ CollectGuide collect_guide(const GuideRequest& request, const AnchorTable& table
   CollectGuide guide;
   guide.engine = chosen_engine(request);
   guide.runner = guide.engine == "v0" ? "v1" : chosen_runner(request);
+  guide.runner_by_model = is_runner_by_model(request, guide);
   if (guide.engine == "v0")
     map_v0(request, guide);
   else
     map_v1(request, guide);
   add_places(request, table, guide);
-  guide.start =
-      request.level == "L1" ? "debugger.start()" : "debugger.start(model=" + guide.model_expression + ")";
+  if (!guide.places.empty())
+    guide.start =
+        request.level == "L1" ? "debugger.start()" : "debugger.start(model=" + guide.model_expression + ")";
   guide.stop = "debugger.stop(); debugger.step()";
   add_starts(request, guide);
   add_flags(request, guide);

@@ -49,12 +49,18 @@ struct GuideProcess {
   BothLanguages process;
 };
 
+struct GuideFlag {
+  std::string text;    // "--max-num-seqs 1"
+  BothLanguages note;  // may be empty
+};
+
 struct CollectGuide {
-  std::string engine, runner;  // as chosen
+  std::string engine, runner;    // as chosen
+  bool runner_by_model = false;  // vLLM chooses the model runner by the model: V1 or V2
   std::vector<GuideProcess> processes;
   std::vector<GuidePlace> places;
-  std::string start, model_expression, stop;
-  std::vector<std::string> flags;
+  std::string start, model_expression, stop;  // start is empty where there is no place
+  std::vector<GuideFlag> flags;
   std::string config_json;
   std::vector<BothLanguages> step_rules;
   std::vector<int64_t> steps;  // what config.json says under the assumptions of the rules

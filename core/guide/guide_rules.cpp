@@ -67,6 +67,14 @@ class Rules {
               "'",
           "vllm-ascend " + request_.vllm_ascend->text + " 已内置采集器，无需改代码：--additional-config '" +
               own->text + "'");
+    if (guide_.runner_by_model)
+      return hit("G06", RuleKind::note,
+                 "vLLM " + request_.vllm->text +
+                     " chooses model runner V2 by itself for some models (log line \"Using V2 Model "
+                     "Runner\"): the place is V1-M then, else V1-X; ulpscope instrument patches both",
+                 "vLLM " + request_.vllm->text +
+                     " 会对部分模型自动选用 model runner V2（日志 \"Using V2 Model Runner\"）：此时位置为 "
+                     "V1-M，否则为 V1-X；ulpscope instrument 两处都改");
     if (v0() || guide_.runner != "v2") return;
     if (npu())
       hit("G06", RuleKind::error,
@@ -102,10 +110,8 @@ class Rules {
 
   void check_options() {
     std::string flags;
-    for (const std::string& flag : guide_.flags) {
-      if (flag == "--enforce-eager") continue;
-      flags += (flags.empty() ? "" : ", ") + flag.substr(0, flag.find("  #"));
-    }
+    for (const GuideFlag& flag : guide_.flags)
+      if (flag.text != "--enforce-eager") flags += (flags.empty() ? "" : ", ") + flag.text;
     if (flags.empty()) return;
     hit("G10", RuleKind::warning,
         "the step rule holds for one request at a time, no prefix cache, no asynchronous scheduling, no "

@@ -1,7 +1,9 @@
 #include "incident/incident_findings.hpp"
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -11,8 +13,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// compare_result.json of a large dump has a gigabyte of rows; its head is what matters.
-constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+constexpr int kCompare = 9;
+constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+// What compare found stands before its rows, of which there may be gigabytes.
+constexpr uint64_t kMostHeadBytes = uint64_t{64} << 20;
 
 std::string text_of(const Json& object, const char* name) {
   const auto at = object.is_object() ? object.find(name) : object.end();
@@ -27,80 +31,156 @@ const Json& member(const Json& object, const char* name) {
   return object.is_object() && at != object.end() ? *at : kNone;
 }
 
-void anomaly_finding(const Json& json, StepFinding& found) {
+// The object of text without the elements of its array `name`, each of which visit gets instead: a file of a
+// hundred thousand requests never stands in memory as JSON.
+Json without_elements(const std::string& text, std::string_view name,
+                      const std::function<void(const Json&)>& visit) {
+  bool inside = false;
+  const auto callback = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::key && depth == 1) inside = parsed == name;
+    if (!inside || depth != 2 || event != Json::parse_event_t::object_end) return true;
+    visit(parsed);
+    return false;
+  };
+  return Json::parse(text, callback, false);
+}
+
+// The value of a member of the object that head begins, whole or cut off behind it; empty: not there.
+std::string_view member_in_head(std::string_view head, std::string_view name) {
+  const std::string key = "\"" + std::string(name) + "\"";
+  size_t depth = 0, begin = 0;
+  bool is_key = false;
+  for (size_t at = 0; at < head.size(); ++at) {
+    const char c = head[at];
+    if (begin > 0 && depth == 1 && (c == ',' || c == '}')) return head.substr(begin, at - begin);
+    if (c == '"') {
+      size_t end = at + 1;
+      while (end < head.size() && head[end] != '"') end += head[end] == '\\' ? 2 : 1;
+      is_key = depth == 1 && begin == 0 && head.substr(at, end + 1 - at) == key;
+      at = end;
+    } else if (c == ':') {
+      if (is_key) begin = at + 1;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+  }
+  return {};
+}
+
+Json anomaly_finding(const std::string& text, StepFinding& found) {
   std::map<std::string, int64_t> labels;
   int64_t outputs = 0;
-  for (const Json& output : member(json, "outputs")) {
+  Json json = without_elements(text, "outputs", [&](const Json& output) {
     ++outputs;
     for (const Json& label : member(output, "labels"))
       if (label.is_string()) ++labels[label.get<std::string>()];
-  }
+  });
   for (const auto& [label, count] : labels)
     found.text += (found.text.empty() ? "" : ", ") + printable(label) + " " + std::to_string(count);
   found.text =
       std::to_string(outputs) + " outputs: " + (found.text.empty() ? "none is labelled" : found.text);
+  return json;
 }
 
-void badcase_finding(const Json& json, StepFinding& found) {
-  const Json& cases = member(json, "badcases");
-  found.text = text_of(json, "verdict") + ", " + std::to_string(cases.size()) + " bad cases";
-  if (cases.is_array() && !cases.empty()) found.text += ", best " + text_of(cases[0], "id");
+Json badcase_finding(const std::string& text, StepFinding& found) {
+  int64_t cases = 0;
+  std::string best;
+  Json json = without_elements(text, "badcases", [&](const Json& badcase) {
+    if (++cases == 1) best = text_of(badcase, "id");
+  });
+  found.text = text_of(json, "verdict") + ", " + std::to_string(cases) + " bad cases" +
+               (best.empty() ? "" : ", best " + best);
+  return json;
 }
 
-void config_finding(const Json& json, StepFinding& found) {
+Json config_finding(const std::string& text, StepFinding& found) {
+  Json json = Json::parse(text, nullptr, false);
   const Json& counts = member(json, "counts");
   found.text = text_of(json, "verdict") + ": error " + text_of(counts, "error") + ", warning " +
                text_of(counts, "warning");
   found.stops = text_of(json, "verdict") == "error";
+  return json;
 }
 
-void first_token_finding(int step, const Json& json, StepFinding& found) {
-  const Json& requests = member(json, "requests");
-  const Json first = requests.is_array() && !requests.empty() ? requests[0] : Json();
+Json first_token_finding(int step, const std::string& text, StepFinding& found) {
+  Json first;
+  Json json = without_elements(text, "requests", [&](const Json& request) {
+    if (first.is_null()) first = request;
+  });
   const std::string status = text_of(first, "status");
   if (status.empty() || status == "same") {
     found.text = "no pair of outputs differs";
-    return;
+    return json;
   }
   const std::string id = text_of(first, "id").empty() ? text_of(first, "golden_id") : text_of(first, "id");
   found.token = text_of(first, "position");
   found.text = (id.empty() ? "the first request" : id) + " " + status +
                (found.token.empty() ? "" : " at token " + found.token);
   if (const std::string kind = text_of(first, "kind"); !kind.empty()) found.text += ", " + kind;
-  if (step != 7) return;
+  if (step != 7) return json;
   const Json& steps = member(first, "dump_step");
+  found.golden_step = text_of(steps, "golden");
+  found.problem_step = text_of(steps, "problem");
   if (steps.is_object())
-    found.text += ": step " + text_of(steps, "golden") + " of golden, step " + text_of(steps, "problem") +
-                  " of problem";
+    found.text += ": step " + found.golden_step + " of golden, step " + found.problem_step + " of problem";
+  return json;
 }
 
-void compare_finding(const Json& json, StepFinding& found) {
-  const Json& localisation = member(json, "localisation");
-  found.text = text_of(localisation, "verdict");
-  const Json& culprits = member(localisation, "culprits");
-  if (!culprits.is_array() || culprits.empty()) return;
+Json compare_finding(const std::string& text, StepFinding& found) {
+  Json json = Json::parse(member_in_head(text, "localisation"), nullptr, false);
+  found.text = text_of(json, "verdict");
+  const Json& culprits = member(json, "culprits");
+  if (!culprits.is_array() || culprits.empty()) return json;
   found.culprit = text_of(culprits[0], "op");
   found.text +=
       ": " + found.culprit + " " + text_of(culprits[0], "tensor") + ", " + text_of(culprits[0], "confidence");
+  return json;
+}
+
+// The text of a result, of a large one its head where that is enough.
+Result<std::string> result_text(int step, const std::string& path) {
+  ULPSCOPE_ASSIGN(const File file, File::open(path));
+  if (step != kCompare || file.size() <= kMostHeadBytes) return file.read_text(kMostBytes);
+  std::string head(kMostHeadBytes, '\0');
+  ULPSCOPE_TRY(file.read_exact(0, std::as_writable_bytes(std::span(head))));
+  return head;
 }
 
 }  // namespace
 
 StepFinding finding_of(int step, const std::string& path) {
   StepFinding found;
-  const auto file = File::open(path);
-  if (!file.ok()) return found;
-  const auto text = file->read_text(kMostBytes);
+  const auto text = result_text(step, path);
   if (!text.ok()) return found;
-  const Json json = Json::parse(*text, nullptr, false);
-  if (!json.is_object()) return found;
-  found.readable = true;
-  if (step == 1) anomaly_finding(json, found);
-  if (step == 2) badcase_finding(json, found);
-  if (step == 3) config_finding(json, found);
-  if (step == 5 || step == 7) first_token_finding(step, json, found);
-  if (step == 9) compare_finding(json, found);
+  Json json;
+  if (step == 1)
+    json = anomaly_finding(*text, found);
+  else if (step == 2)
+    json = badcase_finding(*text, found);
+  else if (step == 3)
+    json = config_finding(*text, found);
+  else if (step == 5 || step == 7)
+    json = first_token_finding(step, *text, found);
+  else if (step == kCompare)
+    json = compare_finding(*text, found);
+  else
+    json = Json::parse(*text, nullptr, false);
+  found.readable = json.is_object();
   return found;
+}
+
+bool has_one_output_each(const std::string& path) {
+  const auto text = result_text(0, path);
+  if (!text.ok()) return false;
+  bool all = true;
+  const Json json = without_elements(*text, "requests", [&](const Json& request) {
+    const Json& distinct = member(request, "distinct");
+    const bool one = distinct.is_number() && distinct.get<double>() <= 1;
+    all = all && (one || text_of(request, "status") == "same");
+  });
+  return all && member(json, "requests").is_array();
 }
 
 }  // namespace ulpscope

@@ -8,13 +8,17 @@ namespace ulpscope {
 
 struct StepFinding {
   std::string text;
-  bool stops = false;     // must be put right before the next steps mean anything
-  std::string culprit;    // operation that compare found
-  std::string token;      // position of the first differing token
-  bool readable = false;  // whether the file was there and JSON
+  bool stops = false;                     // must be put right before the next steps mean anything
+  std::string culprit;                    // operation that compare found
+  std::string token;                      // position of the first differing token
+  std::string golden_step, problem_step;  // that make this token, by the ledgers
+  bool readable = false;                  // whether the file was there and JSON
 };
 
 // path: of <command>_result.json.
 StepFinding finding_of(int step, const std::string& path);
+
+// Whether every request of a first_token_diff_result.json of --runs has one output in all runs.
+bool has_one_output_each(const std::string& path);
 
 }  // namespace ulpscope

@@ -204,6 +204,8 @@ class Flow {
     step.stops = found.stops;
     if (!found.culprit.empty()) culprit_ = found.culprit;
     if (!found.token.empty()) token_ = found.token;
+    golden_step_ = found.golden_step;
+    problem_step_ = found.problem_step;
     if (step.stops) block(step);
   }
 
@@ -212,14 +214,15 @@ class Flow {
     if (blocked_by_ == 0) blocked_by_ = step.number;
   }
 
-  void need(IncidentStep& step, bool there, const std::string& text) {
-    if (!there) step.missing.push_back(text);
+  void need(IncidentStep& step, bool there, std::string en, std::string zh) {
+    if (!there) step.missing.push_back({std::move(en), std::move(zh)});
   }
 
   void outputs() {
     IncidentStep& step = open(1);
     need(step, !in_.problem_outputs.empty(),
-         "problem.outputs*: outputs of the problem run (OpenAI JSON, token lines, prints)");
+         "problem.outputs*: outputs of the problem run (OpenAI JSON, token lines, prints)",
+         "problem.outputs*：问题侧输出（OpenAI JSON、token 行、打印）");
     Words words = joined({"anomaly"}, in_.problem_outputs);
     if (in_.problem_outputs.empty()) words.emplace_back("problem.outputs.jsonl");
     execute(step, words, "anomaly", in_.problem_outputs);
@@ -228,8 +231,10 @@ class Flow {
   void scores() {
     IncidentStep& step = open(2);
     need(step, !in_.golden_scores.empty(),
-         "golden.scores*: per-sample results of the golden run (CSV, OpenCompass, AISBench, lm-eval)");
-    need(step, !in_.problem_scores.empty(), "problem.scores*: the same of the problem run");
+         "golden.scores*: per-sample results of the golden run (CSV, OpenCompass, AISBench, lm-eval)",
+         "golden.scores*：标杆侧逐样本结果（CSV、OpenCompass、AISBench、lm-eval）");
+    need(step, !in_.problem_scores.empty(), "problem.scores*: the same of the problem run",
+         "problem.scores*：问题侧的同类结果");
     const Words words =
         joined(joined({"badcase"}, files_or("--golden", in_.golden_scores, "golden.scores.csv")),
                files_or("--problem", in_.problem_scores, "problem.scores.csv"));
@@ -238,10 +243,12 @@ class Flow {
 
   void configuration() {
     IncidentStep& step = open(3);
-    const std::string how =
-        " (ulpscope config-check collect -o DIR --model … --launch … --log …, on that machine)";
-    need(step, !in_.golden_bundle.empty(), "golden/: bundle of the golden run" + how);
-    need(step, !in_.problem_bundle.empty(), "problem/: bundle of the problem run" + how);
+    const std::string collect = "ulpscope config-check collect -o DIR --model … --launch … --log …";
+    const std::string how = " (" + collect + ", on that machine)", zh = "（在该机器上运行 " + collect + "）";
+    need(step, !in_.golden_bundle.empty(), "golden/: bundle of the golden run" + how,
+         "golden/：标杆侧配置包" + zh);
+    need(step, !in_.problem_bundle.empty(), "problem/: bundle of the problem run" + how,
+         "problem/：问题侧配置包" + zh);
     execute(step,
             {"config-check", "--golden", or_word(in_.golden_bundle, "golden"), "--problem",
              or_word(in_.problem_bundle, "problem")},
@@ -251,13 +258,14 @@ class Flow {
   void repeats() {
     IncidentStep& step = open(4);
     for (const bool golden : {true, false}) {
-      const std::string side = golden ? "golden" : "problem";
+      const std::string side = golden ? "golden" : "problem", zh = golden ? "标杆侧" : "问题侧";
       need(step, !(golden ? in_.golden_outputs : in_.problem_outputs).empty(),
-           side + ".outputs*: outputs of the " + side + " run");
+           side + ".outputs*: outputs of the " + side + " run", side + ".outputs*：" + zh + "输出");
       need(step, !(golden ? in_.golden_repeats : in_.problem_repeats).empty(),
            side +
                ".run2*: the same requests a second time (ulpscope guide determinism says how to fix "
-               "randomness)");
+               "randomness)",
+           side + ".run2*：相同请求再跑一次（固定随机性见 ulpscope guide determinism）");
     }
     Words golden = joined(joined({"first-token-diff", "--runs"}, in_.golden_outputs), in_.golden_repeats);
     Words problem = joined(joined({"first-token-diff", "--runs"}, in_.problem_outputs), in_.problem_repeats);
@@ -286,23 +294,10 @@ class Flow {
       run_command(step, *words, "first_token_diff");
       if (step.state != "done") return;
       finding += std::string(finding.empty() ? "" : "; ") + side +
-                 (same_runs(step) ? " equals itself" : std::string(kUnequal));
+                 (has_one_output_each(result_file(folder_ + "/" + step.result)) ? " equals itself"
+                                                                                : std::string(kUnequal));
     }
     step.finding = finding;
-  }
-
-  // Whether all requests of a comparison of runs have one output.
-  bool same_runs(const IncidentStep& step) const {
-    auto file = File::open(result_file(folder_ + "/" + step.result));
-    if (!file.ok()) return false;
-    const auto text = file->read_text(kMostStateBytes * 16);
-    const auto json = text.ok() ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
-    if (!json.is_object() || !json.contains("requests") || !json["requests"].is_array()) return false;
-    return std::all_of(json["requests"].begin(), json["requests"].end(), [](const nlohmann::json& request) {
-      const bool one = request.is_object() && request.contains("distinct") &&
-                       request["distinct"].is_number() && request["distinct"].get<double>() <= 1;
-      return one || (request.is_object() && request.contains("status") && request["status"] == "same");
-    });
   }
 
   // Both sides' outputs, as first-token-diff takes them.
@@ -313,8 +308,10 @@ class Flow {
 
   void first_token() {
     IncidentStep& step = open(5);
-    need(step, !in_.golden_outputs.empty(), "golden.outputs*: outputs of the golden run, with token ids");
-    need(step, !in_.problem_outputs.empty(), "problem.outputs*: outputs of the problem run, with token ids");
+    need(step, !in_.golden_outputs.empty(), "golden.outputs*: outputs of the golden run, with token ids",
+         "golden.outputs*：标杆侧输出，含 token id");
+    need(step, !in_.problem_outputs.empty(), "problem.outputs*: outputs of the problem run, with token ids",
+         "problem.outputs*：问题侧输出，含 token id");
     const Words words = joined({"first-token-diff"}, sides());
     execute(step, words, "first_token_diff", joined(in_.golden_outputs, in_.problem_outputs));
   }
@@ -346,30 +343,38 @@ class Flow {
     return found;
   }
 
-  void places() {
-    IncidentStep& step = open(6);
-    const Engine found = engine();
-    need(step, !found.vllm.empty(), "problem/bundle.json or problem/pip.txt with the version of vLLM");
-    if (found.device == "npu" && !found.vllm.empty())
-      need(step, !found.vllm_ascend.empty(),
-           "the version of vllm-ascend: \"vllm_ascend\" in problem/bundle.json");
+  // guide for the engine of the problem side and the token found.
+  Words guide_words(const Engine& found) const {
     Words words = {"guide", "collect", "--vllm-version", or_word(found.vllm, "VERSION"), "--enforce-eager"};
     if (found.device == "npu" || found.device == "gpu") words = joined(words, {"--device", found.device});
     if (found.device == "npu")
       words = joined(words, {"--ascend-version", or_word(found.vllm_ascend, "VERSION")});
-    if (!token_.empty()) words = joined(words, {"--token", token_});
-    execute(step, words, "guide", {in_.problem_bundle});
+    return token_.empty() ? words : joined(words, {"--token", token_});
+  }
+
+  void places() {
+    IncidentStep& step = open(6);
+    const Engine found = engine();
+    need(step, !found.vllm.empty(), "problem/bundle.json or problem/pip.txt with the version of vLLM",
+         "problem/bundle.json 或 problem/pip.txt 中的 vLLM 版本");
+    if (found.device == "npu" && !found.vllm.empty())
+      need(step, !found.vllm_ascend.empty(),
+           "the version of vllm-ascend: \"vllm_ascend\" in problem/bundle.json",
+           "vllm-ascend 版本：problem/bundle.json 中的 \"vllm_ascend\"");
+    execute(step, guide_words(found), "guide", {in_.problem_bundle});
     if (step.state == "done") step.finding = "the places are in " + step.result + "/guide_result.txt";
   }
 
   void ledgers() {
     IncidentStep& step = open(7);
-    const std::string how =
-        " (ulpscope instrument --tree DIR --apply --ledger FILE --ledger-only, then one run)";
-    need(step, !in_.golden_ledger.empty(), "golden.ledger.jsonl: step ledger of the golden run" + how);
-    need(step, !in_.problem_ledger.empty(), "problem.ledger.jsonl: step ledger of the problem run" + how);
+    const std::string run = "ulpscope instrument --tree DIR --apply --ledger FILE --ledger-only";
+    const std::string how = " (" + run + ", then one run)", zh = "（" + run + "，再跑一次）";
+    need(step, !in_.golden_ledger.empty(), "golden.ledger.jsonl: step ledger of the golden run" + how,
+         "golden.ledger.jsonl：标杆侧步账本" + zh);
+    need(step, !in_.problem_ledger.empty(), "problem.ledger.jsonl: step ledger of the problem run" + how,
+         "problem.ledger.jsonl：问题侧步账本" + zh);
     need(step, !in_.golden_outputs.empty() && !in_.problem_outputs.empty(),
-         "golden.outputs* and problem.outputs*");
+         "golden.outputs* and problem.outputs*", "golden.outputs* 与 problem.outputs*");
     const Words words =
         joined({"first-token-diff", "--golden-ledger", or_word(in_.golden_ledger, "golden.ledger.jsonl"),
                 "--problem-ledger", or_word(in_.problem_ledger, "problem.ledger.jsonl")},
@@ -377,14 +382,22 @@ class Flow {
     execute(step, words, "first_token_diff", {words.begin() + 1, words.end()});
   }
 
+  // One side's dump, by the step that the ledger told.
+  void need_dump(IncidentStep& step, bool there, const std::string& side, const std::string& number) {
+    const bool known = !number.empty() && number != "null";
+    const std::string config = known ? " (\"step\": [" + number + "] in config.json)" : "";
+    need(step, there,
+         side + "_dump/: dump of " + (known ? "step " + number : "the step that makes the token") +
+             ", written by the collector with config.json" + config,
+         side + "_dump/：" + (known ? "第 " + number + " 步" : "产生该 token 的步") +
+             "的 dump，由采集器按 config.json 写出" + config);
+  }
+
   void dumps() {
     IncidentStep& step = open(8);
-    step.command =
-        shown({"guide", "collect", "--token", token_.empty() ? "K" : token_, "--emit-config", "config.json"});
-    const std::string how =
-        ": dump of the step that makes the token, written by the collector with config.json";
-    need(step, !in_.golden_dump.empty(), "golden_dump/" + how);
-    need(step, !in_.problem_dump.empty(), "problem_dump/" + how);
+    step.command = shown(joined(guide_words(engine()), {"--emit-config", "config.json"}));
+    need_dump(step, !in_.golden_dump.empty(), "golden", golden_step_);
+    need_dump(step, !in_.problem_dump.empty(), "problem", problem_step_);
     if (!step.missing.empty()) return;
     step.state = blocked_by_ > 0 && !go_on_ ? "blocked" : "done";
     step.finding = "both dumps are there";
@@ -392,8 +405,8 @@ class Flow {
 
   void comparison() {
     IncidentStep& step = open(9);
-    need(step, !in_.golden_dump.empty(), "golden_dump/");
-    need(step, !in_.problem_dump.empty(), "problem_dump/");
+    need(step, !in_.golden_dump.empty(), "golden_dump/", "golden_dump/");
+    need(step, !in_.problem_dump.empty(), "problem_dump/", "problem_dump/");
     execute(step,
             {"compare", or_word(in_.problem_dump, "problem_dump"), or_word(in_.golden_dump, "golden_dump")},
             "compare", {in_.problem_dump, in_.golden_dump});
@@ -401,7 +414,7 @@ class Flow {
 
   void replay() {
     IncidentStep& step = open(10);
-    need(step, !culprit_.empty(), "a culprit of step 9");
+    need(step, !culprit_.empty(), "a culprit of step 9", "步骤 9 找到的嫌疑算子");
     execute(step,
             {"replay", or_word(in_.problem_dump, "problem_dump"), "--op",
              culprit_.empty() ? "NAME" : culprit_, "--against", or_word(in_.golden_dump, "golden_dump")},
@@ -415,7 +428,7 @@ class Flow {
   const std::vector<IncidentStep> before_;
   IncidentState state_;
   int blocked_by_ = 0, exit_code_ = 0;
-  std::string culprit_, token_;
+  std::string culprit_, token_, golden_step_, problem_step_;
 };
 
 }  // namespace
@@ -452,7 +465,7 @@ std::string incident_json(const IncidentState& state) {
     out += ", \"missing\": [";
     for (size_t i = 0; i < step.missing.size(); ++i) {
       if (i > 0) out += ", ";
-      append_json_string(out, step.missing[i]);
+      append_json_string(out, step.missing[i].en);
     }
     out += "]";
     add("inputs", step.inputs);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "guide/guide_texts.hpp"
 
 namespace ulpscope {
 
@@ -17,7 +18,7 @@ struct IncidentStep {
   std::string command;         // what was run, or is to be run
   std::string result;          // folder of its result in the incident folder; empty: none
   std::string finding;
-  std::vector<std::string> missing;
+  std::vector<BothLanguages> missing;
   std::string inputs;  // fingerprint of what it was run on: names, sizes and times
   bool stops = false;  // found something that must be put right first
 };

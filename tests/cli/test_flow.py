@@ -5,6 +5,7 @@ import os
 import shutil
 
 import runs
+import terminal
 
 SAMPLE = os.path.join(runs.DATA, "config_check", "same_up_to_format")
 WRONG = os.path.join(runs.DATA, "config_check", "mindie")
@@ -68,7 +69,8 @@ class FlowTest(runs.RunTest):
         self.assertEqual((self.steps[8]["state"], self.steps[9]["state"], self.steps[9]["finding"]), ("done", "done", "identical"))
         text = self.check(0, "guide", "flow", self.path("i")).out
         self.assertIn(" 9 done    compare", text)
-        self.assertIn("next: step 1", text)
+        self.assertIn("found: identical", text)
+        self.assertIn("next: step 1\n    ulpscope anomaly", text)
         self.assertIn("比对", self.check(0, "flow", self.path("i"), "--lang", "zh").out)
 
     def outputs(self, sample, name):
@@ -90,6 +92,61 @@ class FlowTest(runs.RunTest):
         self.assertEqual(self.steps[4]["finding"], "golden equals itself; problem equals itself")
         self.assertIn("at token", self.steps[5]["finding"])
         self.assertIn("of golden, step", self.steps[7]["finding"])
+
+    def test_ten_steps_from_a_wrong_answer_to_the_operation(self):
+        self.bundles(SAMPLE)
+        self.write("i/problem/bundle.json", '{"device": "npu", "vllm": "0.9.1", "vllm_ascend": "0.9.1"}')
+        self.outputs("v1_ledger", "outputs")
+        self.outputs("v1_ledger", "run2")
+        for side in ("golden", "problem"):
+            shutil.copy(os.path.join(runs.DATA, "outputs", "badcase", "msit_csv", side + ".csv"),
+                        self.path("i", side + ".scores.csv"))
+            shutil.copy(os.path.join(runs.DATA, "outputs", "first_token", "v1_ledger", side + ".ledger.jsonl"), self.path("i"))
+        # Everything but the dumps is there: the ledgers say which step to dump, and the command of step 8 runs as it is.
+        result = self.flow(0)
+        self.assertEqual(([step["state"] for step in result["steps"]], result["next"]), (["done"] * 7 + ["todo"] * 3, 8))
+        self.assertIn("golden_dump/: dump of step 14, ", self.steps[8]["missing"][0])
+        self.assertIn('("step": [16] in config.json)', self.steps[8]["missing"][1])
+        command = self.steps[8]["command"].split()
+        self.assertEqual(command[0], "ulpscope")
+        self.check(0, *command[1:])
+        self.assertEqual(self.read_json("config.json")["step"], [8])
+        out = terminal.run(80, "flow", self.path("i"))[1]
+        self.assertEqual([line for line in out.split("\n") if len(line) > 80 and not line.startswith("    ulpscope")], [])
+        for side, name in (("golden", "golden"), ("problem", "target")):
+            shutil.copytree(os.path.join(runs.DATA, "..", "..", "examples", "dumps", name), self.path("i", side + "_dump"))
+        result = self.flow(0)
+        self.assertEqual(([step["state"] for step in result["steps"]], result["next"]), (["done"] * 10, None))
+        self.assertEqual(self.steps[9]["finding"], "compute_fault: Torch.matmul.2.forward output.0, certain")
+        self.assertEqual(self.steps[10]["finding"], "off: " + self.path("i/problem_dump"))
+        run = self.check(0, "flow", self.path("i"))
+        self.assertIn("found: compute_fault: Torch.matmul.2.forward output.0, certain\n       off: ", run.out)
+        self.assertTrue(run.out.endswith("\nall steps are done\n"))
+        self.assertEqual(run.err, "")  # nothing is run again
+        chinese = self.check(0, "flow", self.path("i"), "--lang", "zh").out
+        self.assertIn("10 完成    用 dump 的输入单独重放嫌疑算子", chinese)
+        self.assertIn("全部步骤已完成", chinese)
+
+    def test_what_is_missing_in_chinese(self):
+        os.makedirs(self.path("i"))
+        text = self.check(0, "flow", self.path("i"), "--lang", "zh").out
+        self.assertNotIn("missing", text)
+        self.assertIn("缺少：problem.outputs*：问题侧输出", text)
+
+    def test_a_large_result_of_compare_is_read_at_its_head(self):
+        self.dumps(2.0)
+        self.flow(0)
+        finding = self.steps[9]["finding"]
+        path = self.path("i", self.steps[9]["result"], "compare_result.json")
+        with open(path, "r+b") as file:
+            text = file.read()
+            rows = text.index(b'"rows"')
+            file.seek(0)
+            file.write(text[:rows])
+            file.seek((1 << 30) + 4096)  # a hole for what a million rows take
+            file.write(text[rows:])
+        self.flow(0)
+        self.assertEqual((self.steps[9]["state"], self.steps[9]["finding"]), ("done", finding))
 
     def test_a_side_that_does_not_equal_itself_comes_first(self):
         self.outputs("v1_ledger", "outputs")

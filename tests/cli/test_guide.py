@@ -2,10 +2,16 @@
 
 import json
 import os
+import unicodedata
 
 import runs
+import terminal
 
 SKELETONS = os.path.join(runs.DATA, "vllm_skeletons")
+
+
+def shown_columns(text):
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 class GuideTest(runs.RunTest):
@@ -164,6 +170,38 @@ class Collect(GuideTest):
                     "token_range=[3, 3])",
             "V0-W": "debugger.start(model=self.model_runner.get_model())",
             "V0-P": "debugger.start(model=worker.worker.model_runner.get_model())"})
+
+    def test_the_model_chooses_the_runner(self):
+        ids = [place["id"] for place in self.guide(0, "--vllm-version", "0.24.1", "--enforce-eager")["anchors"]]
+        self.assertIn("V1-X", ids)
+        self.assertIn("V1-M", ids)
+        self.assertEqual(self.rules(0, "--vllm-version", "0.23.0", "--enforce-eager")["G06"], "note")
+        for words in (("0.22.0",), ("0.24.1", "--model-runner", "v1"), ("0.24.1", "--env", "VLLM_USE_V2_MODEL_RUNNER=0")):
+            with self.subTest(words):
+                result = self.guide(0, "--enforce-eager", "--vllm-version", *words)
+                self.assertEqual([p["id"] for p in result["anchors"]], ["V1-I", "V1-X", "V1-S"])
+                self.assertNotIn("G06", [rule["id"] for rule in result["rules"]])
+
+    def test_where_nothing_is_patched_nothing_is_started(self):
+        words = ("--vllm-version", "0.13.0", "--ascend-version", "0.13.0rc1", "--device", "npu", "--enforce-eager")
+        self.assertEqual(self.guide(0, *words)["start"], "")
+        self.assertIn("3 start and stop\n  nothing to insert\n", self.check(0, "guide", *words).out)
+
+    def test_chinese_has_no_english_sentence(self):
+        out = self.check(0, "guide", "--vllm-version", "0.24.1", "--enforce-eager", "--lang", "zh").out
+        for word in ("warning", "note ", "at least", "where the", "engine v1", "the place"):
+            self.assertNotIn(word, out)
+        for word in ("告警 G10", "提示 G06", "# 不小于 prompt 长度", "# 有该选项时"):
+            self.assertIn(word, out)
+
+    def test_lines_fit_a_terminal(self):
+        for words in ((), ("--lang", "zh")):
+            for topic in (("symptoms",), ("checklist",), ("collect", "--vllm-version", "0.24.1", "--enforce-eager", "--token", "7")):
+                with self.subTest(topic + words):
+                    out = terminal.run(80, "guide", *topic, *words)[1]
+                    wide = [line for line in out.split("\n") if shown_columns(line) > 80 and "_model_runner.py" not in line
+                            and "/model_runner.py" not in line]
+                    self.assertEqual(wide, [])
 
     def test_mindie(self):
         layer = self.guide(0, "--framework", "mindie", "--phase", "layer", "--token", "3", "--emit-config", self.path("atb.json"))

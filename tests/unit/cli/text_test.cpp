@@ -3,6 +3,7 @@
 #include "cli/help.hpp"
 #include "cli/overview.hpp"
 #include "cli/table.hpp"
+#include "cli/wrap_text.hpp"
 
 namespace ulpscope {
 
@@ -17,6 +18,15 @@ TEST_CASE("table: columns are as wide as their widest cell and numbers stand rig
   table.add({"1", "a"});
   table.add({"100", "é"});
   CHECK(table.text() == "  N  NAME\n  1  a\n100  é\n");
+}
+
+TEST_CASE("wrap: wide characters count twice and may begin a line, closing marks may not") {
+  CHECK(wrap_text("one two three", 2, 9) == "  one two\n  three\n");
+  CHECK(wrap_text("one two three", 2, 0) == "  one two three\n");
+  CHECK(wrap_text("一二三四五", 0, 6) == "一二三\n四五\n");
+  CHECK(wrap_text("一二三，四", 0, 6) == "一二\n三，四\n");
+  CHECK(wrap_text("用 abc 四五", 2, 8) == "  用 abc\n  四五\n");
+  CHECK(wrap_text("\xff\x80z", 0, 1) == "\xff\x80z\n");
 }
 
 TEST_CASE("table: control characters are made visible") {
