@@ -1,16 +1,22 @@
-# Packages by `cpack` in a build folder: the program, the SDK, and (where it is built) the torch executor as .deb files of
-# their own, and a tarball. For a tarball that runs anywhere, build with ULPSCOPE_PLUGINS=static.
+# Packages by `cpack` in a build folder (scripts/package.sh): the program, the SDK, and (where it is built) the torch executor
+# as .deb files of their own; in a build with ULPSCOPE_PORTABLE instead a tarball of program and SDK that runs where it is unpacked.
 set(CPACK_PACKAGE_NAME ulpscope)
 set(CPACK_PACKAGE_VENDOR ulpscope)
 set(CPACK_PACKAGE_CONTACT "ulpscope maintainers <maintainers@ulpscope.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "find the operation at fault between two dumps of one model")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
-set(CPACK_GENERATOR DEB TGZ)
+if(ULPSCOPE_PORTABLE)
+  set(CPACK_GENERATOR TGZ)
+  set(CPACK_PACKAGING_INSTALL_PREFIX /)
+  string(TOLOWER ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR} CPACK_SYSTEM_NAME)
+else()
+  set(CPACK_GENERATOR DEB)
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+endif()
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_ARCHIVE_COMPONENT_INSTALL OFF)
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -33,7 +39,7 @@ foreach(component host sdk torch)
   set(CPACK_COMPONENT_${name}_GROUP ${component})
 endforeach()
 
-# What a Debian package must have: who may copy it, and what changed. Pages of the manual are packed.
+# What a Debian package must have: who may copy it, and what changed.
 set(documents ${CMAKE_CURRENT_BINARY_DIR}/packages)
 file(WRITE ${documents}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: ulpscope
@@ -50,14 +56,25 @@ file(WRITE ${documents}/changelog "ulpscope (${PROJECT_VERSION}) unstable; urgen
 
  -- ${CPACK_PACKAGE_CONTACT}  Sun, 29 Nov 2026 00:00:00 +0000
 ")
-configure_file(docs/man/ulpscope.1 ${documents}/ulpscope.1 COPYONLY)
 find_program(ULPSCOPE_GZIP gzip REQUIRED)
-execute_process(COMMAND ${ULPSCOPE_GZIP} -9nkf ${documents}/changelog ${documents}/ulpscope.1)
-install(FILES ${documents}/ulpscope.1.gz DESTINATION share/man/man1 COMPONENT host)
+execute_process(COMMAND ${ULPSCOPE_GZIP} -9nkf ${documents}/changelog)
 foreach(package host:ulpscope sdk:libulpscope-dev)
   string(REPLACE ":" ";" package ${package})
   list(GET package 0 component)
   list(GET package 1 name)
   install(FILES ${documents}/changelog.gz ${documents}/copyright DESTINATION share/doc/${name} COMPONENT ${component})
 endforeach()
+install(DIRECTORY examples/dumps DESTINATION share/ulpscope/examples COMPONENT host)
+
+# Whose code is inside the portable program, and under which terms; a package of Debian names them by its dependencies.
+if(ULPSCOPE_PORTABLE)
+  install(FILES LICENSE DESTINATION share/doc/ulpscope COMPONENT host)
+  foreach(library libboost-program-options-dev libdeflate-dev libeigen3-dev libfmt-dev libhwy-dev libicu-dev libminizip1 libspdlog-dev
+          libsqlite3-dev libssl-dev libstdc++6 libxlsxwriter-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev rapidjson-dev zlib1g-dev)
+    if(EXISTS /usr/share/doc/${library}/copyright)
+      install(FILES /usr/share/doc/${library}/copyright DESTINATION share/doc/ulpscope/libraries
+        RENAME ${library}.txt COMPONENT host)
+    endif()
+  endforeach()
+endif()
 include(CPack)

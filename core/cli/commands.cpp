@@ -1,5 +1,11 @@
 #include "cli/commands.hpp"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "cli/context.hpp"
+
 namespace ulpscope {
 
 CommandList make_commands() {
@@ -28,8 +34,27 @@ CommandList make_commands() {
   commands.push_back(make_flow_command());
   commands.push_back(make_plugins_command());
   commands.push_back(make_completion_command());
+  commands.push_back(make_manual_command());
   commands.push_back(make_version_command());
   return commands;
+}
+
+std::vector<OptionSpec> remaining_common(const std::vector<OptionSpec>& own, bool writes_output) {
+  std::vector<OptionSpec> common = common_options();
+  if (writes_output)
+    for (OptionSpec& spec : output_options()) common.push_back(std::move(spec));
+  for (OptionSpec& spec : common)
+    for (const OptionSpec& mine : own)
+      for (const std::string& name : mine.shorts)
+        spec.shorts.erase(std::remove(spec.shorts.begin(), spec.shorts.end(), name), spec.shorts.end());
+  common.erase(std::remove_if(common.begin(), common.end(),
+                              [&](const OptionSpec& spec) {
+                                return std::any_of(own.begin(), own.end(), [&](const OptionSpec& mine) {
+                                  return mine.name == spec.name;
+                                });
+                              }),
+               common.end());
+  return common;
 }
 
 }  // namespace ulpscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/help.hpp"
@@ -33,9 +34,13 @@ std::unique_ptr<Command> make_instrument_command();
 std::unique_ptr<Command> make_flow_command();
 std::unique_ptr<Command> make_plugins_command();
 std::unique_ptr<Command> make_completion_command();
+std::unique_ptr<Command> make_manual_command();
 std::unique_ptr<Command> make_version_command();
 
 // Every command, in the order of the help.
 CommandList make_commands();
+// The options of every command, those of output among them, that do not collide with the command's own: they
+// lose the letters that the command uses.
+std::vector<OptionSpec> remaining_common(const std::vector<OptionSpec>& own, bool writes_output);
 
 }  // namespace ulpscope

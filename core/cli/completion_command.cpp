@@ -26,9 +26,9 @@ std::vector<Words> all_words() {
       for (const OptionSpec& spec : specs)
         if (!spec.hidden) words.options.push_back(spec);
     };
-    add(command->options());
-    add(common_options());
-    if (info.writes_output) add(output_options());
+    const std::vector<OptionSpec> own = command->options();
+    add(own);
+    add(remaining_common(own, info.writes_output));
     all.push_back(std::move(words));
   }
   return all;
@@ -64,8 +64,10 @@ std::string bash_script(const std::vector<Words>& all) {
   for (const Words& command : all) {
     names.append(names.empty() ? "" : " ").append(joined(command.names, " "));
     std::string options;
-    for (const OptionSpec& option : command.options)
+    for (const OptionSpec& option : command.options) {
       options.append(options.empty() ? "--" : " --").append(long_name(option));
+      for (const std::string& name : option.shorts) options.append(" -").append(name);
+    }
     cases += "      " + joined(command.names, "|") + ") words='" + options + "' ;;\n";
   }
   return "# Completion of ulpscope for bash: source this file, or put it into bash-completion's folder.\n"
@@ -98,8 +100,11 @@ std::string zsh_script(const std::vector<Words>& all) {
   for (const Words& command : all) {
     for (const std::string& name : command.names) names += "    " + zsh_entry(name, command.summary) + "\n";
     cases += "    " + joined(command.names, "|") + ") options=(\n";
-    for (const OptionSpec& option : command.options)
+    for (const OptionSpec& option : command.options) {
       cases += "      " + zsh_entry("--" + long_name(option), option.doc) + "\n";
+      for (const std::string& name : option.shorts)
+        cases += "      " + zsh_entry("-" + name, option.doc) + "\n";
+    }
     cases += "    ) ;;\n";
   }
   return "#compdef ulpscope\n"
@@ -119,6 +124,13 @@ std::string zsh_script(const std::vector<Words>& all) {
          "fi\n";
 }
 
+// fish parts letters ("-o") from names behind a single dash ("-tp").
+std::string fish_shorts(const OptionSpec& option) {
+  std::string out;
+  for (const std::string& name : option.shorts) out += (name.size() == 1 ? " -s " : " -o ") + name;
+  return out;
+}
+
 std::string fish_script(const std::vector<Words>& all) {
   constexpr std::string_view kQuote = "\\'";
   std::string text = "# Completion of ulpscope for fish.\n";
@@ -128,8 +140,8 @@ std::string fish_script(const std::vector<Words>& all) {
               quoted(command.summary, kQuote) + "\n";
     for (const OptionSpec& option : command.options)
       text += "complete -c ulpscope -n '__fish_seen_subcommand_from " + joined(command.names, " ") + "' -l " +
-              long_name(option) + (option.kind == OptionKind::flag ? "" : " -r") + " -d " +
-              quoted(option.doc, kQuote) + "\n";
+              long_name(option) + fish_shorts(option) + (option.kind == OptionKind::flag ? "" : " -r") +
+              " -d " + quoted(option.doc, kQuote) + "\n";
   }
   return text;
 }

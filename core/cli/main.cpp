@@ -100,26 +100,6 @@ std::vector<std::string> command_names(const CommandList& commands) {
   return names;
 }
 
-// The common options that do not collide with the command's own: those lose the letters that the command
-// uses.
-std::vector<OptionSpec> remaining_common(const std::vector<OptionSpec>& own, bool writes_output) {
-  std::vector<OptionSpec> common = common_options();
-  if (writes_output)
-    for (OptionSpec& spec : output_options()) common.push_back(std::move(spec));
-  for (OptionSpec& spec : common)
-    for (const OptionSpec& mine : own)
-      for (const std::string& name : mine.shorts)
-        spec.shorts.erase(std::remove(spec.shorts.begin(), spec.shorts.end(), name), spec.shorts.end());
-  common.erase(std::remove_if(common.begin(), common.end(),
-                              [&](const OptionSpec& spec) {
-                                return std::any_of(own.begin(), own.end(), [&](const OptionSpec& mine) {
-                                  return mine.name == spec.name;
-                                });
-                              }),
-               common.end());
-  return common;
-}
-
 int report(Log& log, const std::string& command, const Error& error) {
   log.error(command.empty() ? error.message : command + ": " + error.message);
   if (error.code == Code::usage)
