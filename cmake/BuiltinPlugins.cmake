@@ -10,6 +10,8 @@ function(ulpscope_add_builtin_plugin name)
   if(ULPSCOPE_PLUGINS STREQUAL "static")
     add_library(${name} OBJECT ${ARG_SOURCES})
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    # As ulpscope_add_module has it: the same numbers however a plugin is built.
+    target_compile_options(${name} PRIVATE -ffp-contract=off $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
     target_compile_definitions(${name} PRIVATE ULPSCOPE_ENTRY=ulpscope_plugin_entry_${name})
     target_link_libraries(${name} PRIVATE Ulpscope::sdk ${ARG_LINK})
     set_property(GLOBAL APPEND PROPERTY ULPSCOPE_BUILTIN_PLUGINS ${name})

@@ -8,7 +8,7 @@ packages=(g++ cmake ninja-build libboost-dev libboost-program-options-dev libyam
   zlib1g-dev libssl-dev libicu-dev doctest-dev python3)
 # For `ulpscope check` and `replay`; not every release of Ubuntu has it, and everything else works without.
 optional=(libtorch-dev)
-if [ "${1:-}" = --ci ]; then packages+=(clang clang-format clang-tidy ccache chromium git mkdocs python3-torch python3-numpy); fi
+if [ "${1:-}" = --ci ]; then packages+=(clang clang-format clang-tidy ccache chromium git mkdocs debootstrap lintian zsh fish groff python3-torch python3-numpy); fi
 
 is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 # Adds the optional packages that are missing and can be had.
