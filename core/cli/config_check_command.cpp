@@ -99,9 +99,10 @@ Result<ExitCode> compare(Context& context) {
   ULPSCOPE_ASSIGN(const Bundle problem, open_side(context, "problem"));
   std::optional<Progress> progress;
   ConfigCheckRun run{golden, problem, catalogue, wanted, context.diagnostics(), *pool, context.cancel()};
-  run.expect_bytes = [&](uint64_t bytes) {
+  run.expect_bytes = [&](const char* what, uint64_t bytes) {
+    progress.reset();
     if (bytes > kProgressFromBytes)
-      progress.emplace(Progress::style_for_stderr(context.quiet()), "hashing", "pieces",
+      progress.emplace(Progress::style_for_stderr(context.quiet()), what, "pieces",
                        static_cast<int64_t>(bytes >> 20), bytes);
   };
   run.read_bytes = [&](uint64_t bytes) {

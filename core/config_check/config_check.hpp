@@ -50,8 +50,9 @@ struct ConfigCheckRun {
   Diagnostics& diagnostics;
   ThreadPool& pool;
   const Cancel& cancel;
-  // Called with the bytes of weights to be read, then with each piece that was.
-  std::function<void(uint64_t)> expect_bytes = {};
+  // Called with what is done now ("hashing") and the bytes of weights to be read for it, then with each piece
+  // that was, from any thread.
+  std::function<void(const char*, uint64_t)> expect_bytes = {};
   std::function<void(uint64_t)> read_bytes = {};
   std::vector<ConfigRow> rows = {};
   int64_t compared_sections = 0;

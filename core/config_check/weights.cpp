@@ -1,20 +1,14 @@
 #include "config_check/weights.hpp"
 
-#include <ulpscope/elementwise.hpp>
-
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <mutex>
-#include <optional>
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "config_check/config_value.hpp"
 #include "formats/safetensors.hpp"
 #include "report/json_text.hpp"
-#include "tensors/statistics.hpp"
 
 namespace ulpscope {
 namespace {
@@ -84,38 +78,6 @@ Status for_each_piece(const File& file, uint64_t offset, uint64_t size, const Ca
     size -= piece.size();
   }
   return {};
-}
-
-void compare_pieces(DType type, std::span<const std::byte> left, std::span<const std::byte> right,
-                    int64_t first, WeightDifference& found) {
-  if (std::memcmp(left.data(), right.data(), left.size()) == 0) return;
-  const size_t width = size_bytes(type);
-  for (size_t i = 0; i + width <= left.size(); i += width) {
-    if (std::memcmp(left.data() + i, right.data() + i, width) == 0) continue;
-    if (found.first < 0) found.first = first + static_cast<int64_t>(i / width);
-    ++found.differing;
-    double a[2] = {}, b[2] = {};  // two: what a complex element would take
-    if (is_complex(type) || !widen(type, left.data() + i, 1, a) || !widen(type, right.data() + i, 1, b))
-      continue;
-    const double difference = std::fabs(a[0] - b[0]);
-    if (difference > found.largest && std::isfinite(difference)) found.largest = difference;
-  }
-}
-
-bool can_widen(DType type) {
-  double number[2] = {};
-  const std::byte zeros[16] = {};
-  return type != DType::none && widen(type, zeros, 0, number);
-}
-
-bool same_statistics(const TensorStatistics& a, const TensorStatistics& b) {
-  const auto same = [](double x, double y) { return (x <= y && x >= y) || (std::isnan(x) && std::isnan(y)); };
-  // Sums of the same numbers in another order may differ in their last bits.
-  const auto near = [&](double x, double y) {
-    return same(x, y) || std::fabs(x - y) <= 1e-12 * std::fabs(x);
-  };
-  return same(a.max, b.max) && same(a.min, b.min) && near(a.mean, b.mean) && near(a.l2norm, b.l2norm) &&
-         a.nan_count == b.nan_count;
 }
 
 }  // namespace
@@ -189,38 +151,6 @@ Result<std::string> file_sha256(const std::string& path, const Cancel& cancel) {
   ULPSCOPE_TRY(for_each_piece(file, 0, file.size(), cancel,
                               [&](std::span<const std::byte> piece) { sum.add(piece); }));
   return sum.finish();
-}
-
-Result<WeightDifference> compare_weight_bytes(const WeightTensor& golden, const WeightTensor& problem,
-                                              const Cancel& cancel) {
-  WeightDifference found;
-  const size_t width = size_bytes(golden.type);
-  if (width == 0 || golden.size != problem.size || !golden.source || !problem.source) return found;
-  found.elements = static_cast<int64_t>(golden.size / width);
-  found.has_numbers = can_widen(golden.type);
-  std::optional<StatisticsAccumulator> left, right;
-  if (found.has_numbers) {
-    left.emplace(golden.type);
-    right.emplace(problem.type);
-  }
-  std::vector<std::byte> other(static_cast<size_t>(std::min<uint64_t>(problem.size, kChunkBytes)));
-  uint64_t done = 0;
-  Status status;
-  ULPSCOPE_TRY(for_each_piece(
-      *golden.source, golden.offset, golden.size, cancel, [&](std::span<const std::byte> piece) {
-        if (!status.ok()) return;
-        const std::span<std::byte> counterpart = std::span(other).first(piece.size());
-        status = problem.source->read_exact(problem.offset + done, counterpart);
-        if (!status.ok()) return;
-        compare_pieces(golden.type, piece, counterpart, static_cast<int64_t>(done / width), found);
-        const int64_t count = static_cast<int64_t>(piece.size() / width);
-        if (left) left->add(piece.data(), count);
-        if (right) right->add(counterpart.data(), count);
-        done += piece.size();
-      }));
-  ULPSCOPE_TRY(std::move(status));
-  if (left) found.same_statistics = same_statistics(left->finish(), right->finish());
-  return found;
 }
 
 }  // namespace ulpscope

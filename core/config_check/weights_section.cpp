@@ -50,18 +50,43 @@ class WeightsSection {
     run_.add({"weights", key, std::move(golden), std::move(problem), ConfigSeverity::error, std::move(why)});
   }
 
+  struct Pair {
+    const std::string* name;
+    WeightTensor *golden, *problem;
+    // Where only the bytes differ: how.
+    Result<WeightDifference> difference = WeightDifference{};
+  };
+
+  bool has_other_bytes(const Pair& pair) const {
+    return run_.options.weights == WeightsMode::full && pair.golden->dtype == pair.problem->dtype &&
+           pair.golden->shape == pair.problem->shape && pair.golden->sha256 != pair.problem->sha256;
+  }
+
+  // All of a retrained model may differ: on all threads.
+  void compare_bytes(std::vector<Pair>& pairs) {
+    std::vector<Pair*> wanted;
+    uint64_t bytes = 0;
+    for (Pair& pair : pairs) {
+      if (!has_other_bytes(pair)) continue;
+      wanted.push_back(&pair);
+      bytes += pair.golden->source && pair.problem->source ? 2 * pair.golden->size : 0;
+    }
+    if (wanted.empty()) return;
+    if (run_.expect_bytes) run_.expect_bytes("comparing", bytes);
+    run_.pool.parallel_for(static_cast<int64_t>(wanted.size()), [&](int64_t i, int) {
+      Pair& pair = *wanted[static_cast<size_t>(i)];
+      pair.difference = compare_weight_bytes(*pair.golden, *pair.problem, run_.cancel, run_.read_bytes);
+    });
+  }
+
   void check_tensors(Weights& golden, Weights& problem) {
-    struct Pair {
-      const std::string* name;
-      WeightTensor *golden, *problem;
-    };
     std::vector<Pair> pairs;
     for (auto& [name, tensor] : golden.tensors) {
       const auto other = problem.tensors.find(name);
       if (other == problem.tensors.end())
         row(name, text("present"), text("missing"), "the problem side has no such tensor");
       else
-        pairs.push_back({&name, &tensor, &other->second});
+        pairs.push_back({&name, &tensor, &other->second, WeightDifference{}});
     }
     for (const auto& [name, tensor] : problem.tensors)
       if (golden.tensors.count(name) == 0)
@@ -75,19 +100,22 @@ class WeightsSection {
       }
       if (!hash(wanted)) return;
     }
-    for (const Pair& pair : pairs) compare(*pair.name, *pair.golden, *pair.problem);
+    compare_bytes(pairs);
+    for (const Pair& pair : pairs) compare(pair);
   }
 
   bool hash(const std::vector<WeightTensor*>& tensors) {
     uint64_t bytes = 0;
     for (const WeightTensor* tensor : tensors) bytes += tensor->source ? tensor->size : 0;
-    if (run_.expect_bytes) run_.expect_bytes(bytes);
+    if (run_.expect_bytes) run_.expect_bytes("hashing", bytes);
     const Status hashed = hash_weights(tensors, run_.pool, run_.cancel, run_.read_bytes);
     if (!hashed.ok()) run_.diagnostics.add(Severity::error, hashed.error());
     return hashed.ok();
   }
 
-  void compare(const std::string& name, const WeightTensor& golden, const WeightTensor& problem) {
+  void compare(const Pair& pair) {
+    const std::string& name = *pair.name;
+    const WeightTensor &golden = *pair.golden, &problem = *pair.problem;
     if (golden.dtype != problem.dtype) return row(name, text(golden.dtype), text(problem.dtype), "dtype");
     const bool hashed = run_.options.weights == WeightsMode::full;
     const bool same_bytes = hashed && golden.sha256 == problem.sha256;
@@ -97,7 +125,7 @@ class WeightsSection {
                  : same_bytes ? "shape; bytes equal"
                               : "shape; bytes differ");
     if (!hashed || same_bytes) return;
-    const auto difference = compare_weight_bytes(golden, problem, run_.cancel);
+    const Result<WeightDifference>& difference = pair.difference;
     if (!difference.ok()) run_.diagnostics.add(Severity::error, difference.error());
     row(name, text(golden.sha256), text(problem.sha256),
         difference.ok() ? content_text(*difference) : "content");
@@ -107,19 +135,30 @@ class WeightsSection {
     std::set<std::string> names;
     for (const Weights* side : {&golden, &problem})
       for (const auto& [name, path] : side->other_files) names.insert(name);
+    std::vector<std::string> both;
     for (const std::string& name : names) {
-      const auto left = golden.other_files.find(name), right = problem.other_files.find(name);
-      const bool in_golden = left != golden.other_files.end(),
-                 in_problem = right != problem.other_files.end();
-      if (!in_golden || !in_problem) {
+      const bool in_golden = golden.other_files.count(name) > 0,
+                 in_problem = problem.other_files.count(name) > 0;
+      if (in_golden && in_problem)
+        both.push_back(name);
+      else
         row(name, text(in_golden ? "present" : "missing"), text(in_problem ? "present" : "missing"), "file");
-        continue;
-      }
-      if (run_.options.weights != WeightsMode::full) continue;
-      const auto a = file_sha256(left->second, run_.cancel), b = file_sha256(right->second, run_.cancel);
+    }
+    if (run_.options.weights == WeightsMode::full) hash_files(golden, problem, both);
+  }
+
+  void hash_files(const Weights& golden, const Weights& problem, const std::vector<std::string>& names) {
+    std::vector<Result<std::string>> sums(2 * names.size(), std::string());
+    run_.pool.parallel_for(static_cast<int64_t>(sums.size()), [&](int64_t i, int) {
+      const auto at = static_cast<size_t>(i);
+      const Weights& side = at % 2 == 0 ? golden : problem;
+      sums[at] = file_sha256(side.other_files.find(names[at / 2])->second, run_.cancel);
+    });
+    for (size_t i = 0; i < names.size(); ++i) {
+      const Result<std::string>&a = sums[2 * i], &b = sums[2 * i + 1];
       for (const auto* sum : {&a, &b})
         if (!sum->ok()) run_.diagnostics.add(Severity::error, sum->error());
-      if (a.ok() && b.ok() && *a != *b) row(name, text(*a), text(*b), "the bytes of the file differ");
+      if (a.ok() && b.ok() && *a != *b) row(names[i], text(*a), text(*b), "the bytes of the file differ");
     }
   }
 

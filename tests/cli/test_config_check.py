@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 
 import runs
 from runs import floats, safetensors
@@ -31,6 +32,7 @@ class ConfigCheckTest(runs.RunTest):
         if code is not None:
             self.assertEqual(run.code, code, run.err)
         self.err = run.err
+        self.why = {r["key"]: r["why"] for r in json.loads(run.out)["differences"]}
         return {(r["section"], r["key"]): (r["golden"], r["problem"], r["severity"])
                 for r in json.loads(run.out)["differences"]}
 
@@ -156,6 +158,46 @@ class Inputs(ConfigCheckTest):
         self.assertIn("none of the files of a bundle is there",
                       self.check(3, "config-check", "--golden", self.bundle("e"), "--problem", self.bundle("f")).err)
         self.assertIn("the golden side is missing", self.check(2, "config-check").err)
+
+    def test_how_elements_differ(self):
+        # 3 001 elements, more than a block of numbers; the literals are the values of the codes.
+        def content(dtype, one, two):
+            self.rows({"model/a.safetensors": safetensors({"w": (dtype, [len(one)], b"".join(one))})},
+                      {"model/a.safetensors": safetensors({"w": (dtype, [len(two)], b"".join(two))})})
+            return self.why["w"]
+
+        def changed(values, changes):
+            return [changes.get(i, value) for i, value in enumerate(values)]
+
+        bf16 = [struct.pack("<H", 0x3F80 + i % 3) for i in range(3001)]  # 1, 1.0078125, 1.015625
+        other = changed(bf16, {2049: b"\x00\x40", 3000: b"\x00\x00"})  # 2 for 1, 0 for 1
+        self.assertEqual(content("BF16", bf16, other), "content: 2 of 3001 elements differ, first at 2049, by at most 1")
+        swapped = changed(bf16, {0: bf16[1], 1: bf16[0]})
+        self.assertEqual(content("BF16", bf16, swapped), "content: 2 of 3001 elements differ, first at 0, by at most 0.0078125"
+                         "; max, min, mean and norm are equal")
+        odd = changed(bf16, {5: b"\xc0\x7f", 6: b"\x80\x7f"})  # NaN and infinity count as different, not by how much
+        self.assertEqual(content("BF16", bf16, odd), "content: 2 of 3001 elements differ, first at 5, by at most 0")
+        f16 = [struct.pack("<e", 0.5)] * 3001
+        self.assertEqual(content("F16", f16, changed(f16, {1500: struct.pack("<e", -3.0)})),
+                         "content: 1 of 3001 elements differ, first at 1500, by at most 3.5")
+        # Squares of these float64 are no doubles: the norms differ all the same.
+        f64 = [struct.pack("<d", 1e-200), struct.pack("<d", 0.0)] * 1500
+        self.assertEqual(content("F64", f64, changed(f64, {0: struct.pack("<d", 3e-200), 2: struct.pack("<d", -1e-200)})),
+                         "content: 2 of 3000 elements differ, first at 0, by at most 2e-200")
+        zero = [struct.pack("<f", 0.0)] * 4
+        self.assertEqual(content("F32", zero, changed(zero, {3: struct.pack("<f", -0.0)})),
+                         "content: 1 of 4 elements differ, first at 3, by at most 0; max, min, mean and norm are equal")
+        i64 = [struct.pack("<q", 1 << 40)] * 10
+        self.assertEqual(content("I64", i64, changed(i64, {9: struct.pack("<q", 1)})),
+                         "content: 1 of 10 elements differ, first at 9, by at most 1099511627775")
+        u8 = [b"\x07"] * 2000
+        self.assertEqual(content("U8", u8, changed(u8, {1999: b"\x09"})),
+                         "content: 1 of 2000 elements differ, first at 1999, by at most 2")
+
+    def test_files_of_weights_compare_whole(self):
+        self.rows({"model/a.bin": b"x" * 5, "model/b.bin": b"y", "model/c.pt": b"z"},
+                  {"model/a.bin": b"x" * 4 + b"w", "model/b.bin": b"y", "model/d.pt": b"z"})
+        self.assertEqual(self.why, {"a.bin": "the bytes of the file differ", "c.pt": "file", "d.pt": "file"})
 
     def test_broken_weights_name_file_and_tensor(self):
         good = safetensors({"w": ("F32", [2], floats(1, 2))})
