@@ -129,6 +129,11 @@ std::string collect_text(const CollectGuide& guide, GuideLanguage language) {
   out += head("2", "places", "位置");
   for (const GuidePlace& place : guide.places) out += "  " + place_text(place, language);
   if (guide.places.empty()) out += say(language, "  nothing to patch\n", "  无需修改代码\n");
+  if (!guide.instrument.empty())
+    out += wrap_text(say(language, "recommended, encloses each call with whatever its returns run:",
+                         "推荐，包住整个调用（含 return 中执行的代码）："),
+                     2, limit) +
+           "    " + guide.instrument + "\n";
   out += head("3", "start and stop", "启动与停止");
   out += guide.start.empty() ? say(language, "  nothing to insert\n", "  无需插入\n")
                              : "  " + guide.start + "\n  " + guide.stop + "\n";
@@ -172,6 +177,7 @@ std::string collect_json(const CollectGuide& guide, const GuideRequest& request)
   for (const GuideFlag& flag : guide.flags)
     flags.push_back(flag.text + (flag.note.en.empty() ? "" : "  # " + flag.note.en));
   out += "],\n \"start\": " + as_json(guide.start) + ", \"stop\": " + as_json(guide.stop) +
+         ", \"instrument\": " + (guide.instrument.empty() ? "null" : as_json(guide.instrument)) +
          ", \"model\": " + as_json(guide.model_expression) + ",\n \"flags\": " + as_json_list(flags) +
          ",\n \"config\": " + guide.config_json + ", \"step_rules\": [";
   for (size_t i = 0; i < guide.step_rules.size(); ++i)

@@ -242,6 +242,15 @@ void add_starts(const GuideRequest& request, CollectGuide& guide) {
   }
 }
 
+// wrap: it encloses a call with whatever its returns run, and depends on no shape.
+std::string instrument_command(const GuideRequest& request, const CollectGuide& guide) {
+  std::string tree = request.tree ? request.tree->root : "DIR";
+  if (tree.find_first_of(" '\"$\\") != std::string::npos) tree = "DIR";
+  return "ulpscope instrument --tree " + tree + " --apply --style wrap --engine " + guide.engine +
+         " --device " + request.device + (request.level == "mix" ? "" : " --level " + request.level) +
+         " --config /path/to/config.json";
+}
+
 }  // namespace
 
 std::string_view to_text(RuleKind kind) {
@@ -272,6 +281,9 @@ CollectGuide collect_guide(const GuideRequest& request, const AnchorTable& table
   if (!guide.places.empty())
     guide.start =
         request.level == "L1" ? "debugger.start()" : "debugger.start(model=" + guide.model_expression + ")";
+  const bool patched = std::any_of(guide.places.begin(), guide.places.end(),
+                                   [](const GuidePlace& place) { return !place.file.ends_with("script"); });
+  if (patched) guide.instrument = instrument_command(request, guide);
   guide.stop = "debugger.stop(); debugger.step()";
   add_starts(request, guide);
   add_flags(request, guide);

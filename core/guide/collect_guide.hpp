@@ -59,6 +59,7 @@ struct CollectGuide {
   bool runner_by_model = false;  // vLLM chooses the model runner by the model: V1 or V2
   std::vector<GuideProcess> processes;
   std::vector<GuidePlace> places;
+  std::string instrument;  // the command that inserts it all; empty where there is no place
   std::string start, model_expression, stop;  // start is empty where there is no place
   std::vector<GuideFlag> flags;
   std::string config_json;

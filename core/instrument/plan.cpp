@@ -45,13 +45,21 @@ bool calls_model(std::string_view code) {
   return false;
 }
 
+// Where a code of a file stands in the table of docs/instrument.md.
+size_t place_in_table(std::string_view code) {
+  constexpr std::string_view kCodes[] = {"E_NOFILE",   "E_NOCLASS", "E_NOMETHOD", "E_TWICE",   "E_RETURNS",
+                                         "E_SAMELINE", "E_TABS",    "E_FIRST",    "E_FOREIGN", "E_PERM"};
+  return static_cast<size_t>(std::find(std::begin(kCodes), std::end(kCodes), code) - std::begin(kCodes));
+}
+
 class FilePlanner {
  public:
   FilePlanner(const EngineTree& tree, const InstrumentOptions& options, InstrumentPlan& plan,
               const BaseText& base)
       : tree_(tree), options_(options), plan_(plan), base_(base) {}
 
-  // All anchors of one file; answers whether the plan goes on.
+  // All anchors of one file; answers whether the plan goes on. Of several refusals the first of the table
+  // counts.
   bool add(const std::string& path, const std::vector<const Anchor*>& anchors) {
     PlannedFile file;
     file.path = path;
@@ -65,15 +73,14 @@ class FilePlanner {
     file.original = base ? *base : source.content;
     source_ = scan_python(file.original);
     path_ = path;
-    for (const Anchor* anchor : anchors)
-      if (!add_anchor(*anchor, file)) return false;
+    for (const Anchor* anchor : anchors) add_anchor(*anchor, file);
     if (has_foreign_collector(file.original))
-      return refuse("E_FOREIGN",
-                    path +
-                        ": calls a collector already (PrecisionDebugger, or debugger.start, stop or "
-                        "step), expected an untouched file; take those calls out first");
+      refuse("E_FOREIGN", path +
+                              ": calls a collector already (PrecisionDebugger, or debugger.start, stop or "
+                              "step), expected an untouched file; take those calls out first");
     if (!is_writable(source.path) || !is_writable(folder_of(source.path)))
-      return refuse("E_PERM", source.path + ": the file or its folder is not writable");
+      refuse("E_PERM", source.path + ": the file or its folder is not writable");
+    if (plan_.refusal) return false;
     if (file.insertions.empty()) return true;
     file.changed = with_blocks(file.original, file.insertions);
     plan_.files.push_back(std::move(file));
@@ -91,7 +98,8 @@ class FilePlanner {
   }
 
   bool refuse(const std::string& code, const std::string& message) {
-    plan_.refusal = Refusal{code, message};
+    if (!plan_.refusal || place_in_table(code) < place_in_table(plan_.refusal->code))
+      plan_.refusal = Refusal{code, message};
     return false;
   }
   std::string place(size_t logical) const {
@@ -134,22 +142,26 @@ class FilePlanner {
   bool check_shape(const Anchor& anchor, const PythonFunction& function) {
     const std::vector<int64_t> known = anchor.returns_at(version_of(anchor));
     const int64_t count = static_cast<int64_t>(function.returns.size());
+    bool right = true;
     if (patches_inside(anchor)) {
-      const bool right = known.empty() || std::find(known.begin(), known.end(), count) != known.end();
-      if (!right)
-        return refuse("E_RETURNS", place(function.def) + ": " + name_of(anchor) + " has " +
-                                       std::to_string(count) + " returns, expected " + counts_text(known) +
-                                       " at " + version_of(anchor).text +
-                                       "; --style wrap does not depend on them");
+      if (!known.empty() && std::find(known.begin(), known.end(), count) == known.end())
+        right = refuse("E_RETURNS", place(function.def) + ": " + name_of(anchor) + " has " +
+                                        std::to_string(count) + " returns, expected " + counts_text(known) +
+                                        " at " + version_of(anchor).text +
+                                        "; --style wrap does not depend on them");
       if (!function.returns_on_a_line.empty())
-        return refuse("E_SAMELINE",
-                      place(function.returns_on_a_line[0]) +
-                          ": a return on the line of its block, expected it on a line of its own; "
-                          "--style wrap does not depend on it");
+        right =
+            refuse("E_SAMELINE", place(function.returns_on_a_line[0]) +
+                                     ": a return on the line of its block, expected it on a line of its own; "
+                                     "--style wrap does not depend on it");
     }
-    for (size_t i = function.decorators; i < function.end; ++i)
+    for (size_t i = function.decorators; right && i < function.end; ++i)
       if (source_.logical[i].has_tab || source_.logical[i].indent % 4 != 0)
-        return refuse("E_TABS", place(i) + ": indented by tabs, or by no multiple of 4 blanks");
+        right = refuse("E_TABS", place(i) + ": indented by tabs, or by no multiple of 4 blanks");
+    return check_first_statement(anchor, function) && right;
+  }
+
+  bool check_first_statement(const Anchor& anchor, const PythonFunction& function) {
     if (function.first_statement >= function.end)
       return refuse("E_FIRST", place(function.def) + ": " + name_of(anchor) + " has no statement");
     if (anchor.starts_with.empty()) return true;

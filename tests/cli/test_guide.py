@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import unicodedata
 
 import runs
@@ -182,14 +183,24 @@ class Collect(GuideTest):
                 self.assertEqual([p["id"] for p in result["anchors"]], ["V1-I", "V1-X", "V1-S"])
                 self.assertNotIn("G06", [rule["id"] for rule in result["rules"]])
 
+    def test_the_command_that_inserts_it_runs_as_it_is(self):
+        tree = self.path("tree")
+        shutil.copytree(os.path.join(SKELETONS, "v0.9.1"), tree)
+        for words in (("--device", "gpu"), ("--device", "npu"), ("--engine", "v0", "--level", "L1")):
+            command = self.guide(0, "--tree", tree, "--enforce-eager", *words)["instrument"]
+            self.assertIn("--style wrap", command)
+            self.assertEqual(command.split()[0], "ulpscope")
+            plan = json.loads(self.check(0, *command.split()[1:], "--format", "json").out)
+            self.assertEqual(plan["state"], "applied")
+
     def test_where_nothing_is_patched_nothing_is_started(self):
         words = ("--vllm-version", "0.13.0", "--ascend-version", "0.13.0rc1", "--device", "npu", "--enforce-eager")
-        self.assertEqual(self.guide(0, *words)["start"], "")
+        self.assertEqual((self.guide(0, *words)["start"], self.guide(0, *words)["instrument"]), ("", None))
         self.assertIn("3 start and stop\n  nothing to insert\n", self.check(0, "guide", *words).out)
 
     def test_chinese_has_no_english_sentence(self):
         out = self.check(0, "guide", "--vllm-version", "0.24.1", "--enforce-eager", "--lang", "zh").out
-        for word in ("warning", "note ", "at least", "where the", "engine v1", "the place"):
+        for word in ("warning", "note ", "at least", "where the", "\n  engine v1", "the place", "recommended"):
             self.assertNotIn(word, out)
         for word in ("告警 G10", "提示 G06", "# 不小于 prompt 长度", "# 有该选项时"):
             self.assertIn(word, out)
@@ -199,8 +210,8 @@ class Collect(GuideTest):
             for topic in (("symptoms",), ("checklist",), ("collect", "--vllm-version", "0.24.1", "--enforce-eager", "--token", "7")):
                 with self.subTest(topic + words):
                     out = terminal.run(80, "guide", *topic, *words)[1]
-                    wide = [line for line in out.split("\n") if shown_columns(line) > 80 and "_model_runner.py" not in line
-                            and "/model_runner.py" not in line]
+                    wide = [line for line in out.split("\n") if shown_columns(line) > 80 and "model_runner.py" not in line
+                            and not line.startswith("    ulpscope instrument")]
                     self.assertEqual(wide, [])
 
     def test_mindie(self):

@@ -219,6 +219,14 @@ class Refusals(InstrumentTest):
         self.edit(self.RUNNER, ("        work('GPUModelRunner.execute_model')", "        if 1:\n          work(1)\n        work(2)"))
         self.assertIn("no multiple of 4", self.refused("E_TABS"))
 
+    def test_of_several_refusals_the_first_of_the_table_is_given(self):
+        self.tree("v0.9.1")
+        self.edit(self.RUNNER, ("        self.vllm_config = vllm_config", "        x = PrecisionDebugger()"))
+        self.assertIn("does not start with", self.refused("E_FIRST"))
+        self.edit(self.RUNNER, ("        work('GPUModelRunner.execute_model')", "        if cond('z'):\n            return 1\n"
+                                "        work('GPUModelRunner.execute_model')"))
+        self.assertIn("has 5 returns", self.refused("E_RETURNS"))
+
     def test_a_foreign_collector(self):
         self.tree("v0.9.1")
         self.edit(self.RUNNER, ("        self.vllm_config = vllm_config", "        self.vllm_config = vllm_config\n"
