@@ -204,7 +204,9 @@ def wrap(where, opens=True, keeps=False):
 def _dummy_run(function, args, kwargs):
     if "dummy_run" in kwargs:
         return bool(kwargs["dummy_run"])
-    names = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+    while hasattr(function, "__wrapped__"):  # decorators of the method's own
+        function = function.__wrapped__
+    names = getattr(function, "__code__", None)
     names = names.co_varnames[1:] if names is not None else ()
     at = names.index("dummy_run") if "dummy_run" in names else len(args)
     return bool(args[at]) if at < len(args) else False

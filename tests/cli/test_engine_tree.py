@@ -168,5 +168,21 @@ class Ledger(EngineTree):
         self.assertEqual([(each["computed"], each["scheduled"]) for each in steps], [(0, 5), (5, 1), (0, 7)])
 
 
+    def test_a_dummy_run_is_seen_through_decorators(self):
+        self.copy("v0.9.1", "vllm", "tree")
+        ledger = self.path("l.jsonl")
+        self.plan(0, "tree", "--apply", "--style", "wrap", "--ledger", ledger, "--ledger-only")
+        code = ("import functools, sys, types; sys.path.insert(0, %r)\nimport vllm.ulpscope_hook as h\n"
+                "def other(function):\n    return functools.wraps(function)(lambda *a, **k: function(*a, **k))\n"
+                "class Runner:\n    @h.wrap('V1-M')\n    @other\n    @other\n"
+                "    def execute_model(self, scheduler_output, intermediate_tensors=None, dummy_run=False):\n        pass\n"
+                "work = types.SimpleNamespace(total_num_scheduled_tokens=1, num_scheduled_tokens={'r': 1})\n"
+                "r = Runner()\nr.execute_model(work, None, True)\nr.execute_model(work, dummy_run=True)\nr.execute_model(work, None)\n"
+                % self.path("tree"))
+        subprocess.run([sys.executable, "-B", "-c", code], check=True)
+        with open(ledger, encoding="utf-8") as file:
+            self.assertEqual([json.loads(line)["step"] for line in file], [0])
+
+
 if __name__ == "__main__":
     runs.main()
