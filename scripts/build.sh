@@ -8,6 +8,8 @@ preset=$1
 shift
 cache=()
 if command -v ccache >/dev/null; then
+  # Every clone meets the same objects in the cache, whatever folder it is in.
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=1
   cache=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 log=$(mktemp)

@@ -36,7 +36,10 @@ class DebPackages(unittest.TestCase):
         os.mkdir(cls.root + "/packages")
         for path in cls.packages.values():
             shutil.copy(path, cls.root + "/packages")
-        cls.inside("apt-get", "update", "-qq")
+        try:
+            cls.inside("apt-get", "update", "-qq", "-o", "APT::Update::Error-Mode=any", "-o", "Acquire::Retries=2")
+        except AssertionError as reason:
+            raise unittest.SkipTest(f"no mirror answers: {reason}") from None
         cls.install("ulpscope")
 
     @classmethod
@@ -91,7 +94,9 @@ def main():
         print(f"skipped: {reason}")
         return 77
     ran = unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result
-    return 0 if ran.wasSuccessful() and ran.testsRun else 1
+    if ran.wasSuccessful() and not ran.testsRun:
+        return 77 if ran.skipped else 1
+    return 0 if ran.wasSuccessful() else 1
 
 
 if __name__ == "__main__":
