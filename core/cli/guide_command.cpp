@@ -34,8 +34,8 @@ std::string as_json_list(const std::vector<std::string>& texts) {
   return out + "]";
 }
 
-std::string say(GuideLanguage language, std::string en, std::string zh) {
-  return language == GuideLanguage::english ? en : zh;
+std::string say(GuideLanguage language, std::string_view en, std::string_view zh) {
+  return std::string(language == GuideLanguage::english ? en : zh);
 }
 
 std::string json_head(std::string_view topic) {

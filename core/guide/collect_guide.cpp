@@ -246,9 +246,11 @@ void add_starts(const GuideRequest& request, CollectGuide& guide) {
 std::string instrument_command(const GuideRequest& request, const CollectGuide& guide) {
   std::string tree = request.tree ? request.tree->root : "DIR";
   if (tree.find_first_of(" '\"$\\") != std::string::npos) tree = "DIR";
-  return "ulpscope instrument --tree " + tree + " --apply --style wrap --engine " + guide.engine +
-         " --device " + request.device + (request.level == "mix" ? "" : " --level " + request.level) +
-         " --config /path/to/config.json";
+  std::string command = "ulpscope instrument --tree " + tree;
+  command += " --apply --style wrap --engine " + guide.engine;
+  command += " --device " + request.device;
+  if (request.level != "mix") command += " --level " + request.level;
+  return command + " --config /path/to/config.json";
 }
 
 }  // namespace

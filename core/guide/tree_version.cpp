@@ -76,11 +76,11 @@ std::optional<EngineVersion> version_in_metadata(std::string_view text, const st
 
 // The commit that .git/HEAD names; empty when it cannot be told.
 std::string commit_of_head(const EngineTree& tree, const std::vector<std::string_view>& packed) {
-  const std::string head(trimmed(content_of(tree, ".git/HEAD")));
+  std::string head(trimmed(content_of(tree, ".git/HEAD")));
   if (!head.starts_with("ref: ")) return head;
   const std::string name = head.substr(5);
   if (name.find("..") != std::string::npos) return {};
-  const std::string loose(trimmed(content_of(tree, ".git/" + name)));
+  std::string loose(trimmed(content_of(tree, ".git/" + name)));
   if (!loose.empty()) return loose;
   for (const std::string_view line : packed)
     if (line.ends_with(" " + name)) return std::string(line.substr(0, line.find(' ')));
