@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 
@@ -34,6 +35,17 @@ size_t utf8_length(std::string_view text) {
   if (first == 0xF0 && byte(1) < 0x90) return 0;
   if (first == 0xF4 && byte(1) > 0x8F) return 0;
   return length;
+}
+
+bool is_ascii(std::string_view text) {
+  uint64_t bits = 0;
+  for (; text.size() >= 8; text.remove_prefix(8)) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data(), 8);
+    bits |= word;
+  }
+  for (const char c : text) bits |= static_cast<unsigned char>(c);
+  return (bits & 0x8080808080808080u) == 0;
 }
 
 // Whether a decimal number, written as from_chars takes it, is below one in magnitude: the place of its first
@@ -195,6 +207,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string valid_utf8(std::string_view text) {
+  if (is_ascii(text)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {

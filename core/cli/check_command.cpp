@@ -18,6 +18,7 @@
 #include "execute/check_plan.hpp"
 #include "execute/check_tables.hpp"
 #include "execute/worker_pool.hpp"
+#include "report/api_result.hpp"
 
 namespace ulpscope {
 namespace {
@@ -27,7 +28,7 @@ constexpr size_t kWorkersPerDevice = 8;  // more of them are told to be many
 constexpr int64_t kMostSeconds = 86400;
 constexpr size_t kMostShown = 20;
 constexpr std::string_view kFormats = "json,csv";  // besides the page
-constexpr std::string_view kResultFile = "check_result.json";
+constexpr std::string_view kResultFile = kCheckFile;
 
 // What the options of a run come to.
 struct CheckRequest {

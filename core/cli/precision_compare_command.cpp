@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "cli/page_options.hpp"
 #include "cli/policy_options.hpp"
 #include "precision_compare/precision_files.hpp"
+#include "report/api_result.hpp"
 
 namespace ulpscope {
 namespace {
@@ -54,8 +56,10 @@ class PrecisionCompareCommand : public Command {
     JudgementChooser chooser(std::move(policy), *registry);
     ULPSCOPE_ASSIGN(const PrecisionResult result, precision_compare(device, reference, chooser));
     ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("precision_compare"));
-    const PrecisionRun run{std::string(product_version()), device_path,           reference_path,
-                           chooser.policy().name,          chooser.policy().hash, context.command_line()};
+    const PrecisionRun run{
+        std::string(product_version()), device_path,           reference_path,
+        chooser.policy().name,          chooser.policy().hash, checked_dump(folder_of(device_path)),
+        context.command_line()};
     const std::string time = compact_time();
     ULPSCOPE_TRY(write_precision_details(result, folder + "/api_precision_compare_details_" + time + ".csv"));
     ULPSCOPE_TRY(write_precision_result(result, folder + "/api_precision_compare_result_" + time + ".csv"));
@@ -76,6 +80,11 @@ class PrecisionCompareCommand : public Command {
     const auto given = context.options().text(option);
     if (!given) return Error{Code::usage, std::string("option ") + shown + " CSV is missing"};
     return *given;
+  }
+
+  static std::string folder_of(const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    return folder.empty() ? "." : folder.string();
   }
 
   static ExitCode exit_code_of(const PrecisionResult& result) {

@@ -203,6 +203,7 @@ Status write_precision_json(const PrecisionResult& result, const PrecisionRun& r
   append_list(head, "command", run.command);
   append_member(head, "device", run.device_path);
   append_member(head, "reference", run.reference_path);
+  if (!run.dump.empty()) append_member(head, "dump", run.dump);
   head += ",\n \"policy\":{\"name\":";
   append_json_string(head, run.policy_name);
   append_member(head, "hash", run.policy_hash);

@@ -13,6 +13,7 @@ namespace ulpscope {
 // What the JSON says besides the result.
 struct PrecisionRun {
   std::string version, device_path, reference_path, policy_name, policy_hash;
+  std::string dump;  // that the device's table is of; empty: not known
   std::vector<std::string> command;
 };
 

@@ -44,11 +44,12 @@ std::vector<bool> choose_calls(const ApiStatistics& all, int64_t most_rows) {
   return chosen;
 }
 
+// Empty where the dump that the call would be run from is not known: a command has to run as it is.
 std::string next_command(const ApiHead& head, const ApiSample& sample) {
-  if (sample.api.empty()) return "";
-  const std::string dump = head.dump.empty() ? "DUMP" : shell_word(head.dump);
+  if (sample.api.empty() || head.dump.empty()) return "";
   const std::string direction = sample.direction.empty() ? "forward" : sample.direction;
-  return printable("ulpscope replay " + dump + " --op " + shell_word(sample.api + "." + direction));
+  return printable("ulpscope replay " + shell_word(head.dump) + " --op " +
+                   shell_word(sample.api + "." + direction));
 }
 
 class ApiPage {

@@ -167,4 +167,18 @@ Result<ApiHead> read_api_result(const File& file, const std::function<Status(con
   return error;
 }
 
+std::string checked_dump(const std::string& folder) {
+  const Result<File> file = File::open(folder + "/" + std::string(kCheckFile));
+  if (!file.ok()) return {};
+  JsonLexer lexer(file.value());
+  if (lexer.next() != JsonToken::begin_object) return {};
+  while (lexer.next() == JsonToken::key) {
+    const bool is_dump = lexer.text() == "dump";
+    const JsonToken value = lexer.next();
+    if (is_dump && value == JsonToken::text) return std::string(lexer.text());
+    if (!skip_json_value(lexer, value)) return {};
+  }
+  return {};
+}
+
 }  // namespace ulpscope

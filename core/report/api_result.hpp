@@ -19,6 +19,7 @@ namespace ulpscope {
 // Schemas of these files.
 constexpr std::string_view kCheckSchema = "ulpscope.check/1",
                            kPrecisionSchema = "ulpscope.precision_compare/1";
+constexpr std::string_view kCheckFile = "check_result.json";
 
 // One number of an output. A check has value alone; a comparison of two devices has what there is of all.
 struct ApiMetric {
@@ -48,7 +49,7 @@ struct ApiCall {
 struct ApiHead {
   std::string schema, version;
   std::vector<std::string> command, notices;
-  std::string dump;               // of a check
+  std::string dump;               // that was checked; empty where the file does not know it
   std::string device, reference;  // of a check: what it ran on; else the tables of both sides
   std::string policy_name;
   int64_t seed = -1;
@@ -59,5 +60,9 @@ struct ApiHead {
 // JSON, another schema, a call that is too large, or a member of another type than the schema says (the
 // message names it: "apis[3].forward"); else the first error of take. Any thread.
 Result<ApiHead> read_api_result(const File& file, const std::function<Status(const ApiCall&)>& take);
+
+// The dump that the check of this folder was of, by its check_result.json; empty where there is none that
+// says so. Any thread.
+std::string checked_dump(const std::string& folder);
 
 }  // namespace ulpscope

@@ -1,92 +1,70 @@
 #include "report/row_writer.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "report/ordered_batches.hpp"
 
 namespace ulpscope {
 namespace {
 
 // About 100 KiB of text, which is still in the cache when it is written.
-constexpr int64_t kBatchRows = 512;
-// Batches that a worker may be ahead of the one that is written next.
-constexpr int64_t kBatchesPerWorker = 8;
+constexpr int64_t kTextRows = 512;
+// A row with its metrics takes about a kilobyte.
+constexpr int64_t kVisitRows = 64;
 
-// Brings the texts of batches, which workers finish in any order, into the file in their own order. Whoever
-// finishes the batch that comes next writes it and all that wait behind it; the others go on formatting.
-class OrderedTexts {
- public:
-  OrderedTexts(OutputFile& file, int64_t window) : file_(file), waiting_(static_cast<size_t>(window)) {}
-
-  // Room for the text of a batch.
-  std::string take_room() {
-    const std::lock_guard lock(order_mutex_);
-    if (spare_.empty()) return {};
-    std::string room = std::move(spare_.back());
-    spare_.pop_back();
-    room.clear();
-    return room;
-  }
-
-  void add(int64_t batch, std::string text) {
-    std::unique_lock lock(order_mutex_);
-    const auto window = static_cast<int64_t>(waiting_.size());
-    // The batch that comes next is never held up here, so that there is always somebody to wait for.
-    written_.wait(lock, [&] { return batch < next_ + window; });
-    slot(batch) = {std::move(text), true};
-    if (std::exchange(is_writing_, true)) return;
-    for (; slot(next_).is_there; ++next_) {
-      Slot taken = std::exchange(slot(next_), {});
-      lock.unlock();
-      file_.write(taken.text);
-      lock.lock();
-      spare_.push_back(std::move(taken.text));
-      written_.notify_all();
-    }
-    is_writing_ = false;
-    written_.notify_all();
-  }
-
- private:
-  struct Slot {
-    std::string text;
-    bool is_there = false;
+// Calls body(batch, first, end, worker) for the batches of rows [0, count), on the workers of pool if there
+// is one.
+void for_row_batches(int64_t count, int64_t batch_rows, ThreadPool* pool,
+                     const std::function<void(int64_t, int64_t, int64_t, int)>& body) {
+  const int64_t batches = (count + batch_rows - 1) / batch_rows;
+  const auto run = [&](int64_t batch, int worker) {
+    body(batch, batch * batch_rows, std::min(count, (batch + 1) * batch_rows), worker);
   };
-  Slot& slot(int64_t batch) { return waiting_[static_cast<size_t>(batch) % waiting_.size()]; }
+  if (pool != nullptr) return pool->parallel_for(batches, run);
+  for (int64_t batch = 0; batch < batches; ++batch) run(batch, 0);
+}
 
-  OutputFile& file_;
-  std::mutex order_mutex_;  // guards what follows; the file belongs to whoever set is_writing_
-  std::condition_variable written_;
-  std::vector<Slot> waiting_;
-  std::vector<std::string> spare_;
-  int64_t next_ = 0;
-  bool is_writing_ = false;
-};
+int workers_of(const ThreadPool* pool) { return pool == nullptr ? 1 : pool->workers(); }
 
 }  // namespace
 
 void write_rows(OutputFile& file, const ReportView& report, const RowFormatter& format, ThreadPool* pool,
                 RowParts parts) {
-  const int64_t count = report.row_count();
-  const int64_t batches = (count + kBatchRows - 1) / kBatchRows;
-  const int64_t workers = pool == nullptr ? 1 : pool->workers();
-  OrderedTexts texts(file, workers * kBatchesPerWorker);
-  std::vector<RowView> rows(static_cast<size_t>(workers));
+  OrderedBatches<std::string> texts(workers_of(pool), [&](const std::string& text) { file.write(text); });
+  std::vector<RowView> rows(static_cast<size_t>(workers_of(pool)));
   for (RowView& row : rows) row.wants_octaves = parts.octaves;
-  const auto format_batch = [&](int64_t batch, int worker) {
-    std::string text = texts.take_room();
-    RowView& row = rows[static_cast<size_t>(worker)];
-    const int64_t end = std::min(count, (batch + 1) * kBatchRows);
-    for (int64_t i = batch * kBatchRows; i < end; ++i) {
-      report.read_row(i, row);
-      format(text, row, i);
-    }
-    texts.add(batch, std::move(text));
+  for_row_batches(report.row_count(), kTextRows, pool,
+                  [&](int64_t batch, int64_t first, int64_t end, int worker) {
+                    std::string text = texts.take_room();
+                    text.clear();
+                    RowView& row = rows[static_cast<size_t>(worker)];
+                    for (int64_t i = first; i < end; ++i) {
+                      report.read_row(i, row);
+                      format(text, row, i);
+                    }
+                    texts.add(batch, std::move(text));
+                  });
+}
+
+void visit_rows(const ReportView& report, ThreadPool* pool, const RowVisitor& visit) {
+  struct Rows {
+    int64_t first = 0, count = 0;
+    std::vector<RowView> rows;
   };
-  if (pool != nullptr) return pool->parallel_for(batches, format_batch);
-  for (int64_t batch = 0; batch < batches; ++batch) format_batch(batch, 0);
+  OrderedBatches<Rows> read(workers_of(pool), [&](const Rows& batch) {
+    for (int64_t i = 0; i < batch.count; ++i) visit(batch.rows[static_cast<size_t>(i)], batch.first + i);
+  });
+  for_row_batches(report.row_count(), kVisitRows, pool, [&](int64_t batch, int64_t first, int64_t end, int) {
+    Rows room = read.take_room();
+    room.rows.resize(static_cast<size_t>(kVisitRows));
+    room.first = first;
+    room.count = end - first;
+    for (int64_t i = first; i < end; ++i) report.read_row(i, room.rows[static_cast<size_t>(i - first)]);
+    read.add(batch, std::move(room));
+  });
 }
 
 }  // namespace ulpscope

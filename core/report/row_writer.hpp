@@ -1,4 +1,5 @@
-// Writes the rows of a report in order, formatted on all workers. Used by the writers of line-based files.
+// The rows of a report in order, made ready on all workers: written as text, or given to a writer one at a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -23,5 +24,12 @@ struct RowParts {
 // same.
 void write_rows(OutputFile& file, const ReportView& report, const RowFormatter& format, ThreadPool* pool,
                 RowParts parts = {});
+
+// Takes one row; the row is its own until it returns.
+using RowVisitor = std::function<void(const RowView& row, int64_t index)>;
+
+// Reads every row and gives them to visit in report order, one at a time, but not all from one thread. pool
+// null: on this thread alone.
+void visit_rows(const ReportView& report, ThreadPool* pool, const RowVisitor& visit);
 
 }  // namespace ulpscope

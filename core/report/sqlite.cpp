@@ -14,6 +14,7 @@
 #include "report/json.hpp"
 #include "report/json_text.hpp"
 #include "report/output_file.hpp"
+#include "report/row_writer.hpp"
 
 namespace ulpscope {
 namespace {
@@ -23,6 +24,7 @@ namespace {
 constexpr const char* kSchema = R"(
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
+PRAGMA locking_mode = EXCLUSIVE;
 CREATE TABLE runs (id INTEGER PRIMARY KEY, schema TEXT, version TEXT, command TEXT,
   target_path TEXT, target_source TEXT, target_task TEXT, target_level TEXT,
   target_ops INTEGER, target_tensors INTEGER,
@@ -123,6 +125,14 @@ class Insert {
   std::unique_ptr<sqlite3_stmt, StatementEnd> statement_;
   int at_ = 0, code_ = SQLITE_OK;
 };
+
+// A database has one user here, so that no call of the library need lock or count. Has to come before the
+// library is first used, and does nothing later.
+void use_one_thread() {
+  static const bool is_set = sqlite3_config(SQLITE_CONFIG_SINGLETHREAD) == SQLITE_OK &&
+                             sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK;
+  (void)is_set;
+}
 
 Status run_script(sqlite3* database, const char* sql) {
   const int code = sqlite3_exec(database, sql, nullptr, nullptr, nullptr);
@@ -261,16 +271,14 @@ Result<std::string> create_metrics(sqlite3* database, const std::vector<std::str
   return insert + ")";
 }
 
-Status insert_rows(sqlite3* database, const ReportView& report) {
+Status insert_rows(sqlite3* database, const ReportView& report, ThreadPool* pool) {
   ULPSCOPE_ASSIGN(const std::string insert_metrics, create_metrics(database, report.head().metric_names));
   Insert ops(database, "INSERT INTO ops VALUES (?,?,?,?,?,?,?,?)");
   Insert edges(database, "INSERT INTO edges VALUES (?,?)");
   Insert rows(database, "INSERT INTO rows VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   Insert metrics(database, insert_metrics.c_str());
-  RowView row;
   int64_t op_pair = -1, op = 0;
-  for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, row);
+  visit_rows(report, pool, [&](const RowView& row, int64_t i) {
     if (row.op_pair != op_pair) {
       op_pair = row.op_pair;
       ops.number(++op).number(kRun).number_or_null(row.step).number_or_null(row.rank).number_or_null(
@@ -281,7 +289,7 @@ Status insert_rows(sqlite3* database, const ReportView& report) {
     if (row.producer >= 0) edges.number(i + 1).number(row.producer + 1).add();
     if (std::none_of(row.metrics.begin(), row.metrics.end(),
                      [](const auto& value) { return value.has_value(); }))
-      continue;
+      return;
     metrics.number(i + 1);
     for (const std::optional<double>& value : row.metrics)
       if (value)
@@ -289,27 +297,28 @@ Status insert_rows(sqlite3* database, const ReportView& report) {
       else
         metrics.null();
     metrics.add();
-  }
+  });
   ULPSCOPE_TRY(edges.status());
   ULPSCOPE_TRY(ops.status());
   ULPSCOPE_TRY(rows.status());
   return metrics.status();
 }
 
-Status fill(sqlite3* database, const ReportView& report) {
+Status fill(sqlite3* database, const ReportView& report, ThreadPool* pool) {
   ULPSCOPE_TRY(run_script(database, kSchema));
   ULPSCOPE_TRY(run_script(database, "BEGIN"));
   ULPSCOPE_TRY(insert_run(database, report.head()));
   ULPSCOPE_TRY(insert_culprits(database, report.head().localisation));
   ULPSCOPE_TRY(insert_diagnostics(database, report.head().diagnostics));
-  ULPSCOPE_TRY(insert_rows(database, report));
+  ULPSCOPE_TRY(insert_rows(database, report, pool));
   ULPSCOPE_TRY(run_script(database, kIndexes));
   return run_script(database, "COMMIT");
 }
 
 }  // namespace
 
-Status write_sqlite(const ReportView& report, const std::string& path) {
+Status write_sqlite(const ReportView& report, const std::string& path, ThreadPool* pool) {
+  use_one_thread();
   ULPSCOPE_ASSIGN(TemporaryFile file, TemporaryFile::beside(path));
   sqlite3* opened = nullptr;
   const int code = sqlite3_open_v2(file.path().c_str(), &opened,
@@ -317,7 +326,7 @@ Status write_sqlite(const ReportView& report, const std::string& path) {
   std::unique_ptr<sqlite3, DatabaseEnd> database(opened);  // owned even when opening failed
   if (code != SQLITE_OK)
     return Error{Code::io, printable(path) + ": cannot be written: " + sqlite3_errstr(code)};
-  Status filled = fill(database.get(), report);
+  Status filled = fill(database.get(), report, pool);
   if (!filled.ok()) return std::move(filled).error().within(printable(path));
   database.reset();
   return file.publish();

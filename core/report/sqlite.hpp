@@ -5,11 +5,13 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "base/thread_pool.hpp"
 #include "report/report_view.hpp"
 
 namespace ulpscope {
 
-// Writes a database to path. io: the file exists or cannot be written. Any thread, a file each.
-Status write_sqlite(const ReportView& report, const std::string& path);
+// Writes a database to path. io: the file exists or cannot be written. pool null: rows are read on this
+// thread alone. One thread at a time: the library runs without locks.
+Status write_sqlite(const ReportView& report, const std::string& path, ThreadPool* pool = nullptr);
 
 }  // namespace ulpscope

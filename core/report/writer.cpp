@@ -101,7 +101,7 @@ Status write_report(const ReportView& report, ReportFormat format, const std::st
     case ReportFormat::markdown:
       return write_markdown(report, path);
     case ReportFormat::sqlite:
-      return write_sqlite(report, path);
+      return write_sqlite(report, path, pool);
     case ReportFormat::junit:
       return write_junit(report, path);
   }

@@ -2,6 +2,7 @@
 
 import csv
 import glob
+import json
 import os
 import signal
 import subprocess
@@ -298,6 +299,9 @@ class OnTheCpu(CheckTest):
         self.run_check(0, path, "-d", "cpu")
         details, = glob.glob(self.path("out/accuracy_checking_details_*.csv"))
         self.check(0, "precision-compare", "-npu", details, "-gpu", details, "-o", self.path("same"))
+        result, = glob.glob(self.path("same/**/precision_compare_result.json"), recursive=True)
+        with open(result, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["dump"], path)
         # A second device with ten times the error.
         with open(details, encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file))

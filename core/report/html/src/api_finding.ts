@@ -59,7 +59,7 @@ function groupCard(app: ApiApp, group: ApiGroup): HTMLElement {
           h("span", {class: "name tensor"}, [group.direction, group.output].join(" ").trim())),
         words === "" ? null : h("li", {}, t("worstNumber") + " " + words),
         group.message === "" ? null : h("li", {}, group.message)),
-      h("h4", {}, t("next")), group.next === "" ? null : copyable(group.next),
+      ...(group.next === "" ? [] : [h("h4", {}, t("next")), copyable(group.next)]),
       h("p", {class: "buttons"},
         call < 0 ? null : h("button", {type: "button", click: () => app.showCall(call)}, t("open")),
         h("button", {type: "button", click: () => showKind(app, group.api)}, t("showCalls"))));
