@@ -6,3 +6,7 @@ if(ULPSCOPE_SANITIZE)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
 endif()
+# What the fuzzer is to explore must tell it which branches were taken: every object, not the targets alone.
+if(ULPSCOPE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
