@@ -123,6 +123,7 @@ class FaultFinder {
   bool is_weight(ItemId target_item) const;
   bool argument_explains(size_t op, const Incoming& in) const;
   bool number_differs(int64_t row) const;
+  bool real_differs(int64_t row) const;
   bool parameter_explains(size_t op, const Incoming& in) const;
   bool explained(size_t op) const;
   double format_error(size_t op) const;

@@ -43,9 +43,14 @@ void FaultFinder::judge(size_t op) {
   const Incoming in = look_at_all_ranks(op);
   if (argument_explains(op, in)) {
     const bool equal = error.differing_inputs == 0;
-    blame(op, error.value_row, FaultKind::input_fault, equal ? "certain" : "strong",
-          equal ? "an argument differs and every input tensor is equal"
-                : "an argument differs, and the output differs by more than the input tensors explain");
+    const bool large = !(error.out <= priors_.format_constant * (error.in + error.roundoff));
+    blame(op, error.value_row, FaultKind::input_fault,
+          equal   ? "certain"
+          : large ? "strong"
+                  : "weak",
+          equal   ? "an argument differs and every input tensor is equal"
+          : large ? "an argument differs, and the output differs by more than the input tensors explain"
+                  : "an argument differs; rounding alone could be as large as what the output differs by");
     return;
   }
   if (parameter_explains(op, in)) {
@@ -227,6 +232,18 @@ bool FaultFinder::number_differs(int64_t row) const {
          is_number(table_.golden->text(table_.golden->items()[golden_item(row)].type));
 }
 
+// Whether the argument of a row is a real number on both sides, and not the same one in other digits.
+bool FaultFinder::real_differs(int64_t row) const {
+  constexpr double kOtherDigits = 1e-6;
+  const ItemRow &target = table_.target->items()[target_item(row)],
+                &golden = table_.golden->items()[golden_item(row)];
+  if (table_.target->text(target.type) != "float" || table_.golden->text(golden.type) != "float")
+    return false;
+  const auto a = parse_double(table_.target->text(target.value)),
+             b = parse_double(table_.golden->text(golden.value));
+  return a && b && std::fabs(*a - *b) > kOtherDigits * std::max(std::fabs(*a), std::fabs(*b));
+}
+
 // Another argument explains another result; with equal results it is a row that differs and nothing more.
 bool FaultFinder::argument_explains(size_t op, const Incoming& in) const {
   const OpError& error = ops_[op];
@@ -234,6 +251,8 @@ bool FaultFinder::argument_explains(size_t op, const Incoming& in) const {
     return false;
   if (error.differing_inputs == 0) return true;
   if (deterministic_ || in.external_row >= 0) return false;
+  // Another scale or epsilon makes another result, however little of it shows beside the rounding.
+  if (real_differs(error.value_row)) return true;
   const bool large = !(error.out <= priors_.format_constant * (error.in + error.roundoff));
   return large || (number_differs(error.value_row) && standings_[op].suspicious);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string_view>
 
 #include "base/batches.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 // Largest element over root mean square of some thousand normal numbers.
 constexpr double kPlainCrest = 4;
+constexpr std::string_view kTorch = "torch.";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double ratio(double numerator, double denominator) {
@@ -127,6 +129,43 @@ bool is_blind(const ulpscope_stats& stats) {
   return high > 0 && low > 0 && std::max(high, low) >= kDwarfs * std::min(high, low);
 }
 
+// What a call writes its result to: what lies there before says nothing.
+bool is_destination(const DumpIndex& index, ItemId item) {
+  const ItemRow& row = index.items()[item];
+  return row.role == Role::kwarg && index.text(row.path) == "out";
+}
+
+// Whether both sides mask with the lowest number of their own format, in the same share of the elements: a
+// difference of any size, and by design. Scores may have been added.
+bool masks_by_format(const Sides& sides) {
+  constexpr uint32_t kExtremes = ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN;
+  constexpr double kNear = 0.99, kFar = 0.01;
+  const TensorRow &target = *sides.target, &golden = *sides.golden;
+  const uint32_t both = target.stats.present & golden.stats.present;
+  if (target.dtype == golden.dtype || !is_floating(target.dtype) || !is_floating(golden.dtype)) return false;
+  if ((both & kExtremes) != kExtremes) return false;
+  const auto share = [](const TensorRow& tensor, double value) {
+    return value / largest_finite(tensor.dtype);
+  };
+  const auto is_low = [&](const TensorRow& tensor, double value) { return share(tensor, value) <= -kNear; };
+  const auto is_small = [&](const TensorRow& tensor, double value) {
+    return std::fabs(share(tensor, value)) <= kFar;
+  };
+  if (!is_low(target, target.stats.min) || !is_low(golden, golden.stats.min)) return false;
+  const bool same_top = (is_low(target, target.stats.max) && is_low(golden, golden.stats.max)) ||
+                        (is_small(target, target.stats.max) && is_small(golden, golden.stats.max));
+  const double off = share(target, target.stats.mean) - share(golden, golden.stats.mean);
+  return same_top && ((both & ULPSCOPE_STAT_MEAN) == 0 || !std::isfinite(off) || std::fabs(off) <= kFar);
+}
+
+// Such a mask hides the scores beside it.
+RowError of_masks(RowError error) {
+  error.identical = error.blind = true;
+  error.class_mismatch = false;
+  error.rel_l2 = error.worst = error.bias = error.residual = error.absolute = 0;
+  return error;
+}
+
 bool is_input(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
 
 void add_output(OpError& op, const RowError& error, int64_t row) {
@@ -227,6 +266,11 @@ void set_bias_excess(const ResultTable& table, const std::vector<RowError>& rows
   }
 }
 
+// The format that each of the two runs is in.
+struct RunFormats {
+  DType target = DType::none, golden = DType::none;
+};
+
 // The coarsest floating formats of one side of an op.
 struct Formats {
   double in = 0, out = 0;  // 0: none seen
@@ -234,9 +278,37 @@ struct Formats {
   bool narrows() const { return in > 0 && out > in; }
 };
 
+// The floating format of most tensors of a dump; none where there are no such tensors.
+DType run_format(const DumpIndex& index) {
+  std::map<DType, int64_t> counts;
+  for (const TensorRow& tensor : index.tensors())
+    if (is_floating(tensor.dtype)) ++counts[tensor.dtype];
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == counts.end() ? DType::none : most->first;
+}
+
+// Whether an argument is the name of a format, or a number at the end of its range ("torch.finfo(…).min").
+bool means_format(const DumpIndex& index, ItemId item, DType format) {
+  if (format == DType::none) return false;
+  std::string_view text = index.text(index.items()[item].value);
+  if (const auto number = parse_double(text)) return std::fabs(*number) == largest_finite(format);
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return false;
+  text = text.substr(1, text.size() - 2);
+  if (text.substr(0, kTorch.size()) == kTorch) text.remove_prefix(kTorch.size());
+  return text == name(format);
+}
+
+// Whether an argument speaks on each side of the format that the run there is in: two runs of different
+// precision differ so by design.
+bool differs_by_format(const ResultTable& table, const ItemPair& items, const RunFormats& formats) {
+  return formats.target != formats.golden && means_format(*table.target, items.target, formats.target) &&
+         means_format(*table.golden, items.golden, formats.golden);
+}
+
 // Fills an op whose rows are known.
 void measure_op(const ResultTable& table, const std::vector<RowError>& rows, double bias_constant,
-                OpError& op) {
+                const RunFormats& formats, OpError& op) {
   // A golden made of files alone says nothing of inputs: then the target's shapes do.
   const OpPair& pair = table.pairs.ops[op.op_pair];
   op.reduction =
@@ -250,7 +322,7 @@ void measure_op(const ResultTable& table, const std::vector<RowError>& rows, dou
     const ItemRow& item = table.target->items()[items.target];
     op.gradients &= item.role == Role::gradient;
     if (error.value) {
-      if (!error.identical && is_input(item.role)) {
+      if (!error.identical && is_input(item.role) && !differs_by_format(table, items, formats)) {
         op.value_mismatch = true;
         if (op.value_row < 0) op.value_row = i;
       }
@@ -287,6 +359,7 @@ RowError row_error(const ResultTable& table, int64_t number) {
   const ResultRow& row = table.rows[static_cast<size_t>(number)];
   RowError error;
   if (row.pair.target == kNoIndex || row.pair.golden == kNoIndex || row.mode == Mode::none) return error;
+  if (is_destination(*table.target, row.pair.target)) return error;
   if (row.mode == Mode::value) {
     error.comparable = error.value = error.exact_type = true;
     error.identical = row.judged != Verdict::fail;
@@ -300,7 +373,7 @@ RowError row_error(const ResultTable& table, int64_t number) {
     if (row.metrics >= 0) {
       error = data_error(table.data_metrics[static_cast<size_t>(row.metrics)], sides);
       error.roundoff = roundoff;
-      return error;
+      return masks_by_format(sides) ? of_masks(error) : error;
     }
     error.comparable = error.shape_mismatch = true;
     error.exact_type = roundoff == 0;
@@ -319,7 +392,7 @@ RowError row_error(const ResultTable& table, int64_t number) {
   error.count = static_cast<double>(std::max<int64_t>(count, 1));
   error.shape_mismatch = target.element_count(t) != count;
   error.roundoff = roundoff;
-  return error;
+  return row.mode == Mode::statistics && masks_by_format(sides) ? of_masks(error) : error;
 }
 
 std::vector<RowError> row_errors(const ResultTable& table, ThreadPool& pool) {
@@ -346,8 +419,10 @@ std::vector<OpError> op_errors(const ResultTable& table, const std::vector<RowEr
     op.op_pair = op_pair;
     ops.push_back(op);
   }
+  const RunFormats formats{run_format(*table.target), run_format(*table.golden)};
   for_batches(pool, static_cast<int64_t>(ops.size()), [&](int64_t first, int64_t end) {
-    for (int64_t i = first; i < end; ++i) measure_op(table, rows, bias_constant, ops[static_cast<size_t>(i)]);
+    for (int64_t i = first; i < end; ++i)
+      measure_op(table, rows, bias_constant, formats, ops[static_cast<size_t>(i)]);
   });
   return ops;
 }

@@ -1,0 +1,121 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "script.hpp"
+
+namespace ulpscope {
+namespace {
+
+using namespace test;
+
+std::string argument(const std::string& name, const std::string& type, const std::string& value) {
+  return R"({"kwarg":{")" + name + R"(":{"type":")" + type + R"(","value":)" + value + "}}}";
+}
+
+TEST_CASE("arguments: what lay before in the tensor that a call writes to is no fault") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    add_witnesses(*side);
+    side->op("NPU._npu_paged_attention.0.forward",
+             {known(Role::kwarg, "query", "a4"), known(Role::kwarg, "out", side == &target ? "X" : "Y")});
+    side->call("Torch.matmul.1.forward", {"b0", "w1"}, "b1");
+  }
+  CHECK(first(run(target, golden).table.localisation) == "none");
+}
+
+TEST_CASE("arguments: the name does not matter of what a call does read") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    add_witnesses(*side);
+    side->op(
+        "NPU._npu_paged_attention.0.forward",
+        {known(Role::kwarg, "query", "a4"), known(Role::kwarg, "output_scale", side == &target ? "X" : "Y")});
+  }
+  CHECK(first(run(target, golden).table.localisation) ==
+        "input_fault NPU._npu_paged_attention.0.forward input.output_scale step 0 rank 0");
+}
+
+// Statistics in the format of the run, off by less than it rounds.
+TensorRecord rounded(Role role, const std::string& path, double rms, DType dtype) {
+  TensorRecord record = measured(role, path, dtype == DType::bf16 ? rms * 1.001 : rms);
+  record.dtype = dtype;
+  return record;
+}
+
+// A run in one format whose call asks for another one, or for that of the run.
+Script run_in(DType format, const std::string& asked_for) {
+  Script script;
+  script.op("Torch.matmul.0.forward",
+            {rounded(Role::input, "0", 1, format), rounded(Role::output, "0", 2, format)});
+  script.op("Torch.full.0.forward", {rounded(Role::output, "0", 3, format)});
+  script.dump.attributes(argument("dtype", "torch.dtype", "\"torch." + asked_for + "\""));
+  return script;
+}
+
+TEST_CASE(
+    "arguments: the format of the run as an argument differs between runs of two precisions by design") {
+  const Outcome by_design = run(run_in(DType::bf16, "bfloat16"), run_in(DType::f32, "float32"));
+  CHECK(first(by_design.table.localisation) == "none");
+  const Outcome of_its_own = run(run_in(DType::bf16, "float16"), run_in(DType::f32, "float32"));
+  CHECK(first(of_its_own.table.localisation) == "input_fault Torch.full.0.forward input.dtype step 0 rank 0");
+}
+
+// A run whose scores are masked with a number that the call before makes.
+Script masked_run(DType format, double lowest, double share) {
+  Script script;
+  script.op("Torch.matmul.0.forward",
+            {rounded(Role::input, "0", 1, format), rounded(Role::output, "0", 2, format)});
+  TensorRecord fill = rounded(Role::output, "0", 1, format), masked = fill, scores = fill;
+  fill.stats.max = fill.stats.min = fill.stats.mean = lowest;
+  fill.stats.l2norm = -lowest * 64;
+  masked.stats.min = lowest;
+  masked.stats.mean = lowest * share;
+  masked.stats.l2norm = -lowest * 64 * std::sqrt(share);
+  script.op("Torch.full.0.forward", {fill});
+  script.dump.attributes(argument("fill_value", "float", fmt::format("{}", lowest)));
+  fill.role = Role::input;
+  script.op("Torch.where.0.forward", {fill, masked});
+  masked.role = Role::input;
+  script.op("Functional.softmax.0.forward", {masked, rounded(Role::output, "0", 1, format)});
+  return script;
+}
+
+TEST_CASE(
+    "arguments: a mask of the lowest number of each run's format is no fault, one of other elements is") {
+  const Script golden = masked_run(DType::f32, -3.4028234663852886e+38, 0.5);
+  CHECK(first(run(masked_run(DType::f16, -65504, 0.5), golden).table.localisation) == "none");
+  CHECK(first(run(masked_run(DType::bf16, -3.3895313892515355e+38, 0.5), golden).table.localisation) ==
+        "none");
+  CHECK(first(run(masked_run(DType::f16, -65504, 0.4), golden).table.localisation) != "none");
+  CHECK(first(run(masked_run(DType::f16, -1000, 0.5), golden).table.localisation) != "none");
+}
+
+std::string first_with_epsilon(const std::string& epsilon) {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    const std::string mark = side == &target ? "x" : "a";
+    side->call("Torch.matmul.0.forward", {"a0", "w0"}, mark + "1");
+    side->call("Torch.softmax.0.forward", {mark + "1"}, mark + "2");
+    side->call("Functional.layer_norm.0.forward", {mark + "2"}, mark + "3");
+    side->dump.attributes(argument("eps", "float", side == &target ? epsilon : "0.00001"));
+    side->call("Torch.matmul.1.forward", {mark + "3", "w1"}, mark + "4");
+  }
+  const std::map<std::string, double> of_rounding;
+  const Outcome outcome = run(target, golden, nullptr, &of_rounding);
+  const Localisation& found = outcome.table.localisation;
+  return found.culprits.empty() ? "none" : first(found) + " " + found.culprits[0].confidence;
+}
+
+TEST_CASE(
+    "arguments: another epsilon is told though rounding hides what it does, the same in other digits not") {
+  CHECK(first_with_epsilon("0.01") ==
+        "input_fault Functional.layer_norm.0.forward input.eps step 0 rank 0 weak");
+  CHECK(first_with_epsilon("1.0000000001e-5") == "none");
+}
+
+}  // namespace
+}  // namespace ulpscope
