@@ -232,16 +232,17 @@ bool FaultFinder::number_differs(int64_t row) const {
          is_number(table_.golden->text(table_.golden->items()[golden_item(row)].type));
 }
 
-// Whether the argument of a row is a real number on both sides, and not the same one in other digits.
+// Whether the argument of a row is a real number on both sides, and so far off that the run, if it computed
+// the number, would have to be wrong itself.
 bool FaultFinder::real_differs(int64_t row) const {
-  constexpr double kOtherDigits = 1e-6;
+  constexpr double kComputed = 0.05;
   const ItemRow &target = table_.target->items()[target_item(row)],
                 &golden = table_.golden->items()[golden_item(row)];
   if (table_.target->text(target.type) != "float" || table_.golden->text(golden.type) != "float")
     return false;
   const auto a = parse_double(table_.target->text(target.value)),
              b = parse_double(table_.golden->text(golden.value));
-  return a && b && std::fabs(*a - *b) > kOtherDigits * std::max(std::fabs(*a), std::fabs(*b));
+  return a && b && std::fabs(*a - *b) > kComputed * std::max(std::fabs(*a), std::fabs(*b));
 }
 
 // Another argument explains another result; with equal results it is a row that differs and nothing more.
@@ -291,6 +292,10 @@ bool FaultFinder::explained(size_t op) const {
   // Statistics cannot tell how an error that came in grows: only a call with clean inputs can be at fault.
   if (error.statistics && error.in > priors_.clean_input * error.roundoff) return true;
   const OpClass* known = class_of(op);
+  // What is selected may be small, but no element of it is off by more than one that came in.
+  if (!error.statistics && known != nullptr && known->selects && error.in_absolute > 0 &&
+      error.out_absolute <= error.in_absolute)
+    return true;
   if (error.statistics && known != nullptr && !known->sensitive) {
     // Inputs whose statistics agree may still be off by what the run has shown elsewhere, and so may a part
     // of them.

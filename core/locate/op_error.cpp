@@ -17,6 +17,8 @@ namespace {
 
 // Largest element over root mean square of some thousand normal numbers.
 constexpr double kPlainCrest = 4;
+// A sum is cancelled where less than this share of its terms is left.
+constexpr double kCancelled = 0.01;
 constexpr std::string_view kTorch = "torch.";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -185,6 +187,7 @@ void add_output(OpError& op, const RowError& error, int64_t row) {
   if (op.worst_output_row < 0 || size > op.out) op.worst_output_row = row;
   op.out = std::max(op.out, size);
   op.out_worst = std::max(op.out_worst, worst);
+  op.out_absolute = std::max(op.out_absolute, error.absolute);
 }
 
 void add_input(OpError& op, const RowError& error) {
@@ -198,7 +201,9 @@ void add_input(OpError& op, const RowError& error) {
   const bool unbounded = error.shape_mismatch || error.class_mismatch || !error.magnitude;
   op.in = std::max(op.in, unbounded ? kInfinity : error.rel_l2);
   op.in_worst = std::max(op.in_worst, unbounded ? kInfinity : error.worst);
-  op.in_bias = std::max(op.in_bias, error.bias);
+  // The few weights of a sum are a factor each.
+  op.in_bias =
+      std::max(op.in_bias, error.count < kLeastForBias && error.magnitude ? error.rel_l2 : error.bias);
   op.in_absolute = std::max(op.in_absolute, error.absolute);
 }
 
@@ -306,6 +311,36 @@ bool differs_by_format(const ResultTable& table, const ItemPair& items, const Ru
          means_format(*table.golden, items.golden, formats.golden);
 }
 
+// The Euclidean norm of a tensor as its dump gives it; 0 where it does not.
+double norm_of(const TensorRow& tensor) {
+  const bool known = (tensor.stats.present & ULPSCOPE_STAT_L2) != 0 && std::isfinite(tensor.stats.l2norm);
+  return known ? tensor.stats.l2norm : 0;
+}
+
+// Whether a row is a sum over the rows of an input (the gradient of a bias) whose terms cancel: next to
+// nothing is left but their errors, which are small beside the terms themselves.
+bool is_cancelled_sum(const ResultTable& table, const RowError& error, const ItemRow& output,
+                      const OpError& op) {
+  constexpr double kUnluckySum = 4;
+  const DumpIndex& golden = *table.golden;
+  const std::span<const int64_t> shape = golden.shape_of(output.tensor);
+  if (!error.magnitude || error.shape_mismatch || error.class_mismatch || shape.size() != 1) return false;
+  const double norm = norm_of(golden.tensors()[output.tensor]);
+  const double off = error.rel_l2 * (error.golden_zero ? 1 : norm);
+  if (!(norm > 0) && !error.golden_zero) return false;
+  for (const ItemRow& item : golden.items(output.op)) {
+    if (item.tensor == kNoIndex || !is_input(item.role)) continue;
+    const std::span<const int64_t> summed = golden.shape_of(item.tensor);
+    if (summed.size() < 2 || summed.back() != shape[0] || shape[0] == 0) continue;
+    const double terms =
+        static_cast<double>(golden.element_count(item.tensor)) / static_cast<double>(shape[0]);
+    const double of_input = norm_of(golden.tensors()[item.tensor]);
+    const double allowed = kUnluckySum * (op.in + op.roundoff) * of_input * std::sqrt(std::max(terms, 1.0));
+    if (norm < of_input * kCancelled && off <= allowed) return true;
+  }
+  return false;
+}
+
 // Fills an op whose rows are known.
 void measure_op(const ResultTable& table, const std::vector<RowError>& rows, double bias_constant,
                 const RunFormats& formats, OpError& op) {
@@ -314,6 +349,7 @@ void measure_op(const ResultTable& table, const std::vector<RowError>& rows, dou
   op.reduction =
       std::max(reduction_length(*table.golden, pair.golden), reduction_length(*table.target, pair.target));
   op.gradients = op.row_count > 0;
+  const bool is_backward = table.golden->ops()[pair.golden].phase == Phase::backward;
   Formats target, golden;
   for (int64_t i = op.first_row; i < op.first_row + op.row_count; ++i) {
     const RowError& error = rows[static_cast<size_t>(i)];
@@ -329,13 +365,16 @@ void measure_op(const ResultTable& table, const std::vector<RowError>& rows, dou
       continue;
     }
     const DType t = table.target->tensors()[item.tensor].dtype;
-    const DType g = table.golden->tensors()[table.golden->items()[items.golden].tensor].dtype;
+    const ItemRow& of_golden = table.golden->items()[items.golden];
+    const DType g = table.golden->tensors()[of_golden.tensor].dtype;
     op.roundoff = std::max({op.roundoff, roundoff_of(t), roundoff_of(g)});
     op.dtypes_differ |= t != g && roundoff_of(t) > 0 && roundoff_of(g) > 0;
     target.add(is_input(item.role), roundoff_of(t));
     golden.add(is_input(item.role), roundoff_of(g));
     if (is_input(item.role))
       add_input(op, error);
+    else if (is_backward && is_cancelled_sum(table, error, of_golden, op))
+      ++op.outputs;
     else
       add_output(op, error, i);
   }

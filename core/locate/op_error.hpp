@@ -69,7 +69,7 @@ struct OpError {
   double out = 0, out_worst = 0;  // the same over the outputs
   double saved = 0;    // the largest of what a backward call's forward call had and gave; 0 for all others
   double in_bias = 0;  // largest bias of an input
-  double in_absolute = 0;                        // max |t - g| over the inputs; 0 in statistics mode
+  double in_absolute = 0, out_absolute = 0;      // max |t - g|; 0 in statistics mode
   bool noise_known = true;                       // over_noise is, for every row
   double in_over_noise = 0, out_over_noise = 0;  // the largest of each kind
   bool statistics = false;                       // some output was compared by statistics alone
