@@ -19,8 +19,9 @@ struct ComponentOptions {
 };
 
 // Keeps the members of options_json (an object; empty text is an empty one) that listed names. A common
-// option, say "steps", so reaches only the sources that know it. usage when the text is no JSON object. Any
-// thread.
+// option, say "steps", so reaches only the sources that know it. An option of type "list of int" may also be
+// given as one number or as a text like "0,2-5", one of type "text" or "string" as a number. usage when the
+// text is no JSON object. Any thread.
 Result<ComponentOptions> options_for(std::string_view options_json,
                                      std::span<const ulpscope_option_desc> listed);
 

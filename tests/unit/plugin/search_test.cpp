@@ -83,6 +83,19 @@ TEST_CASE("plugin names are lower-case letters, digits and '_', a letter first")
   CHECK_FALSE(is_plugin_name("a/b"));
 }
 
+TEST_CASE("options_for gives a list where a list is read, and a text where a text is") {
+  const ulpscope_option_desc listed[] = {{"steps", "list of int", "[]", ""}, {"name", "text", "", ""}};
+  CHECK(options_for(R"({"steps": 1})", listed)->json == R"({"steps":[1]})");
+  CHECK(options_for(R"({"steps": "0,2-4"})", listed)->json == R"({"steps":[0,2,3,4]})");
+  CHECK(options_for(R"({"steps": [1, 2]})", listed)->json == R"({"steps":[1,2]})");
+  CHECK(options_for(R"({"name": 12})", listed)->json == R"({"name":"12"})");
+  SUBCASE("what fits neither stays, for the component to refuse") {
+    CHECK(options_for(R"({"steps": "all"})", listed)->json == R"({"steps":"all"})");
+    CHECK(options_for(R"({"steps": 1.5})", listed)->json == R"({"steps":1.5})");
+    CHECK(options_for(R"({"name": [1]})", listed)->json == R"({"name":[1]})");
+  }
+}
+
 TEST_CASE("options_for keeps what a component lists, in the order given") {
   const ulpscope_option_desc listed[] = {{"steps", "", "", ""}, {"layout", "", "", ""}};
   const auto options = options_for(R"({"layout": "raw", "x": 1, "steps": [0, 2.50]})", listed);
