@@ -206,6 +206,23 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+bool is_utf8(std::string_view text) {
+  // Nearly all of it is ASCII: eight bytes at a time.
+  constexpr uint64_t kHighBits = 0x8080808080808080u;
+  while (!text.empty()) {
+    uint64_t word = 0;
+    if (text.size() >= sizeof word) std::memcpy(&word, text.data(), sizeof word);
+    if (text.size() >= sizeof word && (word & kHighBits) == 0) {
+      text.remove_prefix(sizeof word);
+      continue;
+    }
+    const size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string valid_utf8(std::string_view text) {
   if (is_ascii(text)) return std::string(text);
   std::string out;

@@ -36,6 +36,7 @@ std::string to_lower(std::string_view text);
 
 // Made safe for a terminal: control bytes, invalid UTF-8 and marks of direction or no width become \xNN.
 std::string printable(std::string_view text);
+bool is_utf8(std::string_view text);
 // text without bytes that are not valid UTF-8 (each becomes U+FFFD).
 std::string valid_utf8(std::string_view text);
 

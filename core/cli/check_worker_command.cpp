@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/stray_output.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/executors.hpp"
+#include "cli/plugin_end.hpp"
 #include "execute/recorded_outputs.hpp"
 #include "execute/worker_pool.hpp"
 #include "policy/loader.hpp"
@@ -64,6 +66,7 @@ class CheckWorkerCommand : public Command {
     // A worker never outlives the host, and leaves Ctrl-C to it.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::signal(SIGINT, SIG_IGN);
+    report_crashes_to(answer_descriptor());
     std::string line;
     if (!std::getline(std::cin, line)) return Error{Code::usage, kNotByHand};
     const Status served = serve(context, line);

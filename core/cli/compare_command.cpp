@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stray_output.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/compare_judge.hpp"
@@ -314,7 +313,8 @@ class CompareCommand : public Command {
       ULPSCOPE_ASSIGN(const std::vector<std::string> paths, write_reports(table, wanted, folder));
       for (const std::string& path : paths)
         if (report_path.empty() || path.ends_with("/report.html")) report_path = path;
-      const TerminalOptions terminal{terminal_style(STDOUT_FILENO, ColorChoice::automatic), report_path};
+      const TerminalOptions terminal{terminal_style(answer_descriptor(), ColorChoice::automatic),
+                                     report_path};
       context.out() << terminal_summary(view, terminal);
     }
     if (!request.explain_glob.empty()) {

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/stray_output.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/plugin_end.hpp"
 #include "kernels/kernel_isa.hpp"
 #include "plugin/builtin.hpp"
 
@@ -30,17 +32,6 @@ extern "C" void on_signal(int /*signal*/) {
   cancel->request();
   constexpr std::string_view kSaid = "\nulpscope: stopping; once more ends it at once\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
-}
-
-// The process whose main is running; 0 when it has come to its end. A plugin that calls exit() must not look
-// like a run that went well; children of fork() answer for themselves.
-std::atomic<pid_t> running_process{0};
-
-void refuse_early_end() {
-  if (running_process != ::getpid()) return;
-  constexpr std::string_view kSaid = "ulpscope: error: a plugin or library ended the process\n";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
-  _exit(static_cast<int>(ExitCode::internal));
 }
 
 void catch_signals(Cancel& cancel) {
@@ -127,7 +118,8 @@ int run_command(Command& command, const Invocation& invocation, const std::vecto
   Log plain(LogLevel::info, LogFormat::text);
   auto options = parse_options(all, invocation.arguments, info.max_positional);
   if (!options.ok()) return report(plain, info.name, options.error());
-  Output out(STDOUT_FILENO);
+  divert_stray_output();
+  Output out(answer_descriptor());
   if (options->has("help")) {
     out << command_help(info, own, common);
     const Status written = out.flush();
@@ -141,6 +133,9 @@ int run_command(Command& command, const Invocation& invocation, const std::vecto
   Context context(log, out, cancel, std::move(options).value(), words, builtin_plugins());
   const auto result = command.run(context);
   const Status written = out.flush();
+  if (const StrayOutput stray = take_stray_output(); stray.size_bytes > 0)
+    log.warning("a plugin or library printed " + size_text(stray.size_bytes) + " to the standard output: '" +
+                printable(stray.beginning) + "'; a plugin prints nothing");
   if (!result.ok()) return report(log, info.name, result.error());
   if (!written.ok()) return report(log, info.name, written.error());
   return static_cast<int>(cancel.requested() ? ExitCode::interrupted : *result);
@@ -198,9 +193,8 @@ int main(int argc, char** argv) {
   // Outlives everything that a late signal may still reach.
   static ulpscope::Cancel cancel;
   ulpscope::catch_signals(cancel);
-  ulpscope::running_process = ::getpid();
-  std::atexit(ulpscope::refuse_early_end);
+  ulpscope::watch_for_plugin_ends();
   const int code = guarded_main(std::vector<std::string>(argv + 1, argv + argc), cancel);
-  ulpscope::running_process = 0;
+  ulpscope::stop_watching();
   return code;
 }

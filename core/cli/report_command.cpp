@@ -1,8 +1,7 @@
-#include <unistd.h>
-
 #include <filesystem>
 #include <system_error>
 
+#include "base/stray_output.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
@@ -89,7 +88,7 @@ class ReportCommand : public Command {
     }
     ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("report"));
     ULPSCOPE_ASSIGN(const std::vector<std::string> paths, write_reports(view, request, folder));
-    const TerminalOptions terminal{terminal_style(STDOUT_FILENO, ColorChoice::automatic),
+    const TerminalOptions terminal{terminal_style(answer_descriptor(), ColorChoice::automatic),
                                    to_open(request.formats, paths)};
     context.out() << terminal_summary(view, terminal);
     return ExitCode::success;

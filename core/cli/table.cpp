@@ -1,16 +1,15 @@
 #include "cli/table.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "base/stray_output.hpp"
 #include "base/text.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
 
 namespace ulpscope {
 
-size_t line_limit() { return static_cast<size_t>(std::max(0, terminal_width(STDOUT_FILENO, 0))); }
+size_t line_limit() { return static_cast<size_t>(std::max(0, terminal_width(answer_descriptor(), 0))); }
 
 void fit_columns(std::vector<size_t>& widths, const std::vector<bool>& is_number, size_t limit,
                  const std::vector<bool>& is_name) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "base/text.hpp"
@@ -28,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPollMs = 100;
 constexpr size_t kMostLineBytes = size_t{256} << 20;
+constexpr std::string_view kEndedIn = "{\"ended_in\"";
 constexpr int kMostStarts = 3;  // of workers that end before they are ready, one after the other
 
 std::string dumped(const json& node) { return node.dump(-1, ' ', false, json::error_handler_t::replace); }
@@ -163,6 +165,7 @@ struct Worker {
   const CheckItem* item = nullptr;  // what it works on
   Clock::time_point since;          // when it was started or given the item
   bool timed_out = false;
+  std::string ended_in;  // the call of a plugin in which it said that it ends
 };
 
 class Pool {
@@ -193,6 +196,7 @@ class Pool {
     if (!worker.process) {
       ULPSCOPE_ASSIGN(worker.process, Process::start(options_.command, options_.show_errors));
       worker.is_ready = worker.timed_out = false;
+      worker.ended_in.clear();
       worker.since = Clock::now();
       worker.process->send(options_.configurations[i % options_.configurations.size()]);
     }
@@ -224,6 +228,12 @@ class Pool {
   }
 
   Status take(Worker& worker, const std::string& line) {
+    if (line.starts_with(kEndedIn)) {
+      const json node = json::parse(line, nullptr, false);
+      if (node.is_object() && node["ended_in"].is_string())
+        worker.ended_in = printable(node["ended_in"].get<std::string>());
+      return {};
+    }
     if (!worker.is_ready) return take_ready(worker, line);
     auto report = report_from_line(line);
     if (worker.item == nullptr) return {};
@@ -252,7 +262,8 @@ class Pool {
 
   // A worker that ended by itself, or was ended: its item is lost, the next one gets a new worker.
   Status died(Worker& worker) {
-    const std::string how = worker.process->end();
+    std::string how = worker.process->end();
+    if (!worker.ended_in.empty()) how += " by " + worker.ended_in;
     worker.process.reset();
     const CheckItem* item = std::exchange(worker.item, nullptr);
     if (item == nullptr) {

@@ -6,14 +6,15 @@
 #include <utility>
 
 #include "base/folder.hpp"
+#include "base/stray_output.hpp"
 #include "base/text.hpp"
 #include "index/argument_tree.hpp"
+#include "index/record_rules.hpp"
 
 namespace ulpscope {
 namespace {
 
 constexpr size_t kMaxRows = 0x7fffffff;
-constexpr uint32_t kMaxDims = 32;
 constexpr size_t kMaxAncestors = 1000;
 
 // Place of a role in the row order of an op: inputs, parameters, outputs, gradients.
@@ -36,6 +37,24 @@ int role_order(Role role) {
 // A dump that says nothing of steps or ranks (-1), such as a golden made of files, serves each of them.
 bool listed(const std::vector<int32_t>& list, int32_t number) {
   return list.empty() || number < 0 || std::binary_search(list.begin(), list.end(), number);
+}
+
+// The row of a tensor record as far as its numbers go; those that mean nothing become those that promise
+// least.
+TensorRow row_of(const ulpscope_tensor_record& t) {
+  TensorRow row;
+  const bool has_role = t.role >= ULPSCOPE_INPUT && t.role <= ULPSCOPE_GRADIENT;
+  row.role = has_role ? static_cast<Role>(t.role) : Role::input;
+  const bool has_dtype = t.dtype >= 0 && t.dtype < kDTypeCount;
+  row.dtype = has_dtype ? static_cast<DType>(t.dtype) : DType::none;
+  row.absent = t.absent >= 0 && t.absent <= ULPSCOPE_ABSENT_BAD ? t.absent : 0;
+  row.flags = t.flags;
+  row.data_kind = t.data.kind;
+  row.data_offset = t.data.offset;
+  row.data_size = t.data.size;
+  row.data_token = t.data.token;
+  row.stats = t.stats;
+  return row;
 }
 
 void set_error(ulpscope_error* err, ulpscope_status code, std::string_view text) {
@@ -96,8 +115,12 @@ class IndexBuilder {
     open_ = kept;
     if (!kept) return ULPSCOPE_OK;
     OpRow row;
-    row.kind = static_cast<OpKind>(op.kind);
-    row.phase = static_cast<Phase>(op.phase);
+    row.kind = op.kind >= ULPSCOPE_OP_API && op.kind <= ULPSCOPE_OP_COMMUNICATION
+                   ? static_cast<OpKind>(op.kind)
+                   : OpKind::api;
+    row.phase = op.phase >= ULPSCOPE_PHASE_NONE && op.phase <= ULPSCOPE_BACKWARD
+                    ? static_cast<Phase>(op.phase)
+                    : Phase::none;
     row.step = op.step;
     row.rank = op.rank;
     row.token = op.token;
@@ -108,6 +131,8 @@ class IndexBuilder {
     row.attributes = index_.texts_.add(to_view(op.attributes_json));
     row.originals = index_.texts_.add(to_view(op.originals));
     row.first_item = static_cast<ItemId>(index_.items_.size());
+    for (const RecordMistake& mistake : mistakes_of(op))
+      blame(Severity::warning, to_view(op.name), mistake.text);
     index_.ops_.push_back(row);
     first_tensor_ = index_.tensors_.size();
     return ULPSCOPE_OK;
@@ -120,29 +145,16 @@ class IndexBuilder {
       return ULPSCOPE_E_INTERNAL;
     }
     if (!open_) return ULPSCOPE_OK;
-    if (t.dim_count > kMaxDims) {
-      set_error(err, ULPSCOPE_E_FORMAT,
-                "a tensor has " + std::to_string(t.dim_count) + " dimensions, expected at most 32");
-      return ULPSCOPE_E_FORMAT;
-    }
-    TensorRow row;
+    TensorRow row = row_of(t);
     row.op = static_cast<OpId>(index_.ops_.size() - 1);
-    row.role = static_cast<Role>(t.role);
-    row.dtype = static_cast<DType>(t.dtype);
-    row.absent = t.absent;
-    row.flags = t.flags;
     row.path = index_.texts_.add(to_view(t.path));
     row.digest = index_.texts_.add(to_view(t.digest));
     row.link = index_.texts_.add(to_view(t.link));
     row.origin = index_.texts_.add(to_view(t.origin));
     row.storage = index_.texts_.add(to_view(t.storage));
-    row.shape = index_.shapes_.add({t.dims, t.dim_count});
-    row.data_kind = t.data.kind;
+    row.shape = index_.shapes_.add({t.dims, t.dim_count > kMostDims ? 0 : t.dim_count});
     row.data_file = index_.texts_.add(to_view(t.data.file));
-    row.data_offset = t.data.offset;
-    row.data_size = t.data.size;
-    row.data_token = t.data.token;
-    row.stats = t.stats;
+    check_tensor(t, row);
     index_.tensors_.push_back(row);
     return ULPSCOPE_OK;
   }
@@ -156,10 +168,50 @@ class IndexBuilder {
     diagnostics_.add({severity, known, std::string(where), std::string(text)});
   }
 
+  // What the source itself has done wrong; where is an op, or one of its tensors.
+  void blame(Severity severity, std::string_view where, const std::string& text) {
+    diagnostics_.add({severity, severity == Severity::error ? Code::io : Code::format,
+                      printable(where.empty() ? "an op without a name" : where),
+                      text + ", by " + index_.source_.component().text()});
+  }
+
+  // A tensor whose type, shape or place means nothing keeps its row, and its data counts as lost.
+  void check_tensor(const ulpscope_tensor_record& t, TensorRow& row) {
+    const std::vector<RecordMistake> mistakes = mistakes_of(t);
+    if (mistakes.empty()) return;
+    const bool is_lost =
+        t.data.kind != ULPSCOPE_DATA_NONE &&
+        (t.data.kind < 0 || t.data.kind > ULPSCOPE_DATA_STREAM || t.dtype < 0 || t.dtype >= kDTypeCount ||
+         std::any_of(mistakes.begin(), mistakes.end(),
+                     [](const RecordMistake& each) { return each.rule == RecordRule::shape; }));
+    if (is_lost) {
+      row.data_kind = ULPSCOPE_DATA_NONE;
+      row.absent = ULPSCOPE_ABSENT_BAD;
+    }
+    const std::string where = std::string(index_.text(index_.ops_.back().name)) + " " +
+                              std::string(role_word(row.role)) + "." + std::string(to_view(t.path));
+    for (const RecordMistake& mistake : mistakes)
+      blame(is_lost ? Severity::error : Severity::warning, where, mistake.text);
+  }
+
+  // Two tensors of one role and place: no name tells them apart, and pairs of them are chosen by order.
+  void check_places() {
+    places_.clear();
+    for (size_t i = first_tensor_; i < index_.tensors_.size(); ++i)
+      places_.emplace_back(index_.tensors_[i].role, index_.tensors_[i].path);
+    std::sort(places_.begin(), places_.end());
+    const auto twice = std::adjacent_find(places_.begin(), places_.end());
+    if (twice == places_.end()) return;
+    blame(Severity::warning, index_.text(index_.ops_.back().name),
+          "tensor " + std::string(role_word(twice->first)) + "." + std::string(index_.text(twice->second)) +
+              " is given twice");
+  }
+
   // Makes the items of the open op from its argument tree, or from its tensors where it has none.
   void complete_op() {
     if (!open_) return;
     open_ = false;
+    check_places();
     OpRow& op = index_.ops_.back();
     const size_t tensor_count = index_.tensors_.size() - first_tensor_;
     std::vector<bool> placed(tensor_count, false);
@@ -179,7 +231,7 @@ class IndexBuilder {
   void place_tree(const OpRow& op, std::vector<bool>& placed) {
     auto tree = read_argument_tree(index_.texts_.text(op.attributes));
     if (!tree.ok()) {
-      diagnostics_.add(Severity::warning, tree.error(), index_.texts_.text(op.name));
+      blame(Severity::warning, index_.text(op.name), tree.error().message);
       return;
     }
     for (ArgumentItem& argument : tree->items) {
@@ -262,6 +314,7 @@ class IndexBuilder {
   std::vector<uint32_t> parents_of_source_;  // op number of the source to the number of its parent
   uint32_t tensors_seen_ = 0;
   size_t first_tensor_ = 0;
+  std::vector<std::pair<Role, TextId>> places_;  // of the tensors of one op; kept for its memory
   bool open_ = false;
 };
 
@@ -272,7 +325,12 @@ Result<DumpIndex> DumpIndex::build(SourceHandle source, const ScanFilter& filter
   DumpIndex index(std::move(source));
   IndexBuilder builder(index, filter, diagnostics, cancel);
   const ulpscope_record_sink sink = builder.sink();
-  ULPSCOPE_TRY(index.source_.scan(sink));
+  const Status scanned = index.source_.scan(sink);
+  if (const StrayOutput stray = take_stray_output(); stray.size_bytes > 0)
+    diagnostics.add({Severity::warning, Code::unsupported, index.source_.component().text(),
+                     "printed " + size_text(stray.size_bytes) + " to the standard output: '" +
+                         printable(stray.beginning) + "'; a plugin prints nothing"});
+  ULPSCOPE_TRY(scanned);
   builder.finish();
   return index;
 }

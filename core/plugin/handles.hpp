@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "plugin/running_call.hpp"
 
 namespace ulpscope {
 
 // Ends an object of a plugin. Nothing thrown leaves it: it runs in destructors.
 struct ObjectEnd {
   void (*end)(void*) = nullptr;
+  ComponentName owner = {"", ""};
   void operator()(void* object) const noexcept;
 };
 using PluginObject = std::unique_ptr<void, ObjectEnd>;
@@ -56,6 +58,8 @@ class SourceHandle {
   Result<StreamHandle> open_stream(uint64_t token) const;
 
   std::string_view source_name() const { return desc_.name; }
+  // With its file, for messages.
+  ComponentName component() const { return {"source", desc_.name}; }
   // As it was given to open.
   const std::string& path() const { return path_; }
 

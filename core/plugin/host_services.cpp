@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "plugin/running_call.hpp"
+
 namespace ulpscope {
 
 HostServices::HostServices(ThreadPool& pool, const Cancel& cancel, LogFunction log, std::string version)
@@ -42,8 +44,10 @@ ulpscope_status HostServices::parallel_for_entry(void* ctx, uint64_t n, void (*b
     return ULPSCOPE_E_USAGE;
   // A body is plugin code and must not throw; if it does, the plugin gets an error for it.
   std::atomic<bool> threw{false};
+  const RunningCall caller = running_call();
   static_cast<HostServices*>(ctx)->pool_.parallel_for(static_cast<int64_t>(n), [&](int64_t i, int) {
     try {
+      const CallMark mark(caller);
       body(arg, static_cast<uint64_t>(i));
     } catch (...) {
       threw.store(true, std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 
 #include "plugin/library.hpp"
 #include "plugin/options.hpp"
+#include "plugin/running_call.hpp"
 #include "plugin/source_choice.hpp"
 #include "plugin/table_checks.hpp"
 #include "plugin/trust.hpp"
@@ -29,6 +30,12 @@ std::vector<std::string> plugin_files(const std::string& folder) {
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+void remember_files(const PluginTables& tables, const std::string& file) {
+  for (const auto& desc : tables.sources) remember_file(desc.name, file);
+  for (const auto& desc : tables.judgements) remember_file(desc.name, file);
+  for (const auto& desc : tables.executors) remember_file(desc.name, file);
 }
 
 }  // namespace
@@ -75,7 +82,10 @@ void Registry::keep(std::vector<Desc>& from, std::deque<Desc>& to, PluginInfo& i
 void Registry::add(PluginTables tables, const std::string& file, bool builtin) {
   PluginInfo info = describe(tables);
   info.builtin = builtin;
-  if (!builtin) info.file = file;
+  if (!builtin) {
+    info.file = file;
+    remember_files(tables, file);
+  }
   for (const std::string& note : tables.notes)
     diagnostics_.add({Severity::notice, Code::unsupported, owner_text(info), note});
   keep(tables.sources, sources_, info, ComponentKind::source);
@@ -105,6 +115,7 @@ Status Registry::check_places(const std::string& folder, const std::string& file
 }
 
 Status Registry::load_trusted(const std::string& file) {
+  const CallMark mark({{"plugin", file.c_str()}, "its loading"});
   ULPSCOPE_ASSIGN(const ulpscope_plugin_entry_fn entry, load_library(file));
   ULPSCOPE_ASSIGN(const ulpscope_plugin* plugin, call_entry(entry));
   ULPSCOPE_ASSIGN(PluginTables tables, check_tables(*plugin));

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/stray_output.hpp"
 #include "base/text.hpp"
 
 namespace ulpscope {
@@ -75,7 +76,7 @@ Status TemporaryFile::publish() {
 }
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
-  if (path == "-") return OutputFile(STDOUT_FILENO, "standard output", std::nullopt);
+  if (path == "-") return OutputFile(answer_descriptor(), "standard output", std::nullopt);
   ULPSCOPE_ASSIGN(TemporaryFile file, TemporaryFile::beside(path));
   const int fd = ::open(file.path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return system_error(path, errno);

@@ -137,10 +137,12 @@ TEST_CASE("the tables of an earlier minor are accepted and what they lack is abs
   const auto place = source->locate(1);
   REQUIRE_FALSE(place.ok());
   CHECK(place.error().code == Code::unsupported);
-  CHECK(place.error().message == "source 'older': has no late data, locate is missing");
+  CHECK(place.error().message.starts_with("source 'older' (/"));
+  CHECK(place.error().message.ends_with("/older.plugin.so): has no late data, locate is missing"));
   const auto stream = source->open_stream(1);
   REQUIRE_FALSE(stream.ok());
-  CHECK(stream.error().message == "source 'older': has no streams, stream_open is missing");
+  CHECK(stream.error().message.starts_with("source 'older' (/"));
+  CHECK(stream.error().message.ends_with("/older.plugin.so): has no streams, stream_open is missing"));
 }
 
 TEST_CASE("a plugin of a later minor is accepted and what this host does not know is left out") {
