@@ -67,6 +67,8 @@ struct Check {
 // The checks of each kind, in the order in which they run.
 std::vector<Check> library_checks();
 std::vector<Check> source_checks();
+std::vector<Check> source_record_checks();  // parts of source_checks()
+std::vector<Check> source_data_checks();
 std::vector<Check> judgement_checks();
 std::vector<Check> executor_checks();
 

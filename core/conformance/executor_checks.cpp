@@ -6,6 +6,7 @@
 
 #include "conformance/check.hpp"
 #include "conformance/judgement_samples.hpp"
+#include "conformance/quiet_watch.hpp"
 #include "conformance/recorder.hpp"
 #include "plugin/outputs.hpp"
 
@@ -138,6 +139,20 @@ void check_run_twice(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
+void check_quiet(const CheckSubject& subject, CheckReport& report) {
+  for_executors(subject, report, [&](const ExecutorHandle& executor) {
+    // A library that an executor stands on may start its workers with the first run.
+    for_known_ops(executor, [&](const KnownOp& known, const ulpscope_op_record& op) {
+      (void)run(executor, op, Inputs(known.inputs, DType::f64).tensors);
+    });
+    const QuietWatch watch;
+    for_known_ops(executor, [&](const KnownOp& known, const ulpscope_op_record& op) {
+      (void)run(executor, op, Inputs(known.inputs, DType::f32).tensors);
+    });
+    watch.report("while it runs", report);
+  });
+}
+
 }  // namespace
 
 std::vector<Check> executor_checks() {
@@ -150,6 +165,8 @@ std::vector<Check> executor_checks() {
       {"executor.inputs_unchanged", kind, false, kLimitSeconds, "inputs are left as they were",
        check_inputs_unchanged},
       {"executor.run_twice", kind, false, kLimitSeconds, "the same run gives the same bits", check_run_twice},
+      {"executor.quiet", kind, false, kLimitSeconds, "prints nothing and changes nothing around",
+       check_quiet},
   };
 }
 

@@ -11,6 +11,7 @@
 
 #include "conformance/check.hpp"
 #include "conformance/judgement_samples.hpp"
+#include "conformance/quiet_watch.hpp"
 #include "conformance/recorder.hpp"
 
 namespace ulpscope {
@@ -237,6 +238,18 @@ void check_twice(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
+void check_quiet(const CheckSubject& subject, CheckReport& report) {
+  for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc&) {
+    const QuietWatch watch;
+    for (const DType dtype : types_of(judgement)) {
+      const SamplePair pair = noisy_pair(dtype, kElements);
+      if (const auto measured = measure(judgement, pair, 4096); measured.ok())
+        (void)judge(judgement, pair, measured->metrics);
+    }
+    watch.report("while it measures and judges", report);
+  });
+}
+
 }  // namespace
 
 std::vector<Check> judgement_checks() {
@@ -256,6 +269,8 @@ std::vector<Check> judgement_checks() {
       {"judgement.options", kind, false, kLimitSeconds,
        "unknown and ill-typed options are errors of code usage", check_options},
       {"judgement.twice", kind, false, kLimitSeconds, "the same numbers get the same verdict", check_twice},
+      {"judgement.quiet", kind, false, kLimitSeconds, "prints nothing and changes nothing around",
+       check_quiet},
   };
 }
 

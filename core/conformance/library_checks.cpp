@@ -1,25 +1,16 @@
-#include <fcntl.h>
-#include <fenv.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <clocale>
-
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/text.hpp"
 #include "conformance/check.hpp"
+#include "conformance/quiet_watch.hpp"
 #include "plugin/library.hpp"
 
 namespace ulpscope {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLimitSeconds = 20;
@@ -88,52 +79,10 @@ void check_load_time(const CheckSubject& subject, CheckReport& report) {
                    std::to_string(kMostLoadMilliseconds) + " at most: every command pays for it");
 }
 
-// Both standard streams into one file that can be looked at.
-int divert_output() {
-  const std::string name = (fs::temp_directory_path() / "ulpscope_check_XXXXXX").string();
-  std::string path = name;
-  const int file = ::mkostemp(path.data(), O_CLOEXEC);
-  if (file < 0) return -1;
-  ::unlink(path.c_str());
-  ::dup2(file, STDOUT_FILENO);
-  ::dup2(file, STDERR_FILENO);
-  return file;
-}
-
-int64_t size_of(int file) {
-  struct stat info = {};
-  return ::fstat(file, &info) == 0 ? static_cast<int64_t>(info.st_size) : 0;
-}
-
-size_t count_threads() {
-  std::error_code error;
-  size_t count = 0;
-  fs::directory_iterator entry("/proc/self/task", error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) ++count;
-  return count;
-}
-
-struct Surroundings {
-  std::string locale = std::setlocale(LC_ALL, nullptr);
-  std::string folder = fs::current_path().string();
-  int rounding = ::fegetround();
-  size_t threads = count_threads();
-};
-
 void check_quiet(const CheckSubject& subject, CheckReport& report) {
-  const int file = divert_output();
-  const Surroundings before;
+  const QuietWatch watch;
   if (!load(subject).ok()) return;
-  const Surroundings after;
-  std::fflush(nullptr);
-  if (file >= 0 && size_of(file) > 0)
-    report.error("prints while it is loaded; a plugin writes nothing to the standard output and error");
-  if (after.threads > before.threads)
-    report.error("starts " + std::to_string(after.threads - before.threads) +
-                 " thread(s) while it is loaded");
-  if (after.locale != before.locale) report.error("changes the locale to " + after.locale);
-  if (after.folder != before.folder) report.error("changes the working folder to " + after.folder);
-  if (after.rounding != before.rounding) report.error("changes the rounding mode of floating point");
+  watch.report("while it is loaded", report);
 }
 
 }  // namespace

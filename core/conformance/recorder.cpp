@@ -10,11 +10,25 @@
 #include <span>
 
 #include "base/file.hpp"
+#include "index/argument_tree.hpp"
+#include "index/record_rules.hpp"
 
 namespace ulpscope {
 namespace {
 
-constexpr uint32_t kMostDims = 64;
+MistakeKind kind_of(RecordRule rule) {
+  switch (rule) {
+    case RecordRule::numbers:
+      return MistakeKind::numbers;
+    case RecordRule::texts:
+      return MistakeKind::texts;
+    case RecordRule::shape:
+      return MistakeKind::shape;
+    case RecordRule::attributes:
+      break;
+  }
+  return MistakeKind::attributes;
+}
 
 std::string text_of(const ulpscope_data_ref& data) {
   return fmt::format("{} {} {} {} {}", data.kind, to_view(data.file), data.offset, data.size, data.token);
@@ -86,12 +100,25 @@ ulpscope_status Recorder::tensor_entry(void* ctx, const ulpscope_tensor_record* 
 
 void Recorder::diagnose_entry(void* ctx, ulpscope_status code, ulpscope_str where, ulpscope_str text) {
   auto& self = *static_cast<Recorder*>(ctx);
-  self.lines_.push_back(fmt::format("diagnosis {} {}: {}", code, to_view(where), to_view(text)));
+  self.diagnoses_.push_back(fmt::format("{}: {}", to_view(where), to_view(text)));
+  self.lines_.push_back(fmt::format("diagnosis {} {}", code, self.diagnoses_.back()));
 }
 
 void Recorder::add(const ulpscope_op_record& op) {
   const std::string name(to_view(op.name));
-  if (name.empty()) mistakes_.push_back(fmt::format("op {} has no name", ops_));
+  if (name.empty()) mistakes_.push_back({MistakeKind::order, fmt::format("op {} has no name", ops_)});
+  for (const RecordMistake& each : mistakes_of(op))
+    mistakes_.push_back({kind_of(each.rule), fmt::format("op '{}': {}", name, each.text)});
+  if (const auto tree = read_argument_tree(to_view(op.attributes_json));
+      op.attributes_json.size > 0 && !tree.ok())
+    mistakes_.push_back({MistakeKind::attributes, fmt::format("op '{}': {}", name, tree.error().message)});
+  const std::string call = fmt::format("{} {} {} {} {}", name, op.call, op.step, op.rank, op.token);
+  if (!calls_.insert(call).second)
+    mistakes_.push_back(
+        {MistakeKind::same_call, fmt::format("op {} has name '{}' and call {}, as an earlier one of step {}, "
+                                             "rank {} has",
+                                             ops_, name, op.call, op.step, op.rank)});
+  places_.clear();
   lines_.push_back(fmt::format("op {} {} {} {} {} {} {} {} {} {} {} {}", op.kind, op.phase, op.step, op.rank,
                                op.call, op.parent, op.token, name, to_view(op.type), to_view(op.stack),
                                to_view(op.attributes_json), to_view(op.originals)));
@@ -105,20 +132,18 @@ void Recorder::add(const ulpscope_tensor_record& tensor) {
   recorded.op = tensor.op;
   recorded.name = fmt::format("{}, role {}, path {}", tensor.op < ops_ ? op_names_[tensor.op] : "?",
                               tensor.role, to_view(tensor.path));
-  if (tensor.op >= ops_) mistakes_.push_back(fmt::format("a tensor of op {} came before the op", tensor.op));
-  if (tensor.dtype < 0 || tensor.dtype >= kDTypeCount)
-    mistakes_.push_back(fmt::format("{}: element type {} is none", recorded.name, tensor.dtype));
-  else
-    recorded.dtype = static_cast<DType>(tensor.dtype);
-  if (tensor.dim_count > kMostDims) {
+  if (tensor.op + uint64_t{1} != ops_)
     mistakes_.push_back(
-        fmt::format("{}: {} dimensions, expected {} at most", recorded.name, tensor.dim_count, kMostDims));
-  } else {
-    recorded.dims.assign(tensor.dims, tensor.dims + tensor.dim_count);
-  }
-  if (std::any_of(recorded.dims.begin(), recorded.dims.end(), [](int64_t dim) { return dim < 0; }))
-    mistakes_.push_back(fmt::format("{}: shape [{}] has a negative dimension", recorded.name,
-                                    fmt::join(recorded.dims, ", ")));
+        {MistakeKind::order, tensor.op >= ops_
+                                 ? fmt::format("a tensor of op {} came before the op", tensor.op)
+                                 : fmt::format("{} came after op {}, expected right behind its own op",
+                                               recorded.name, ops_ - 1)});
+  for (const RecordMistake& each : mistakes_of(tensor))
+    mistakes_.push_back({kind_of(each.rule), fmt::format("{}: {}", recorded.name, each.text)});
+  if (!places_.insert(fmt::format("{} {}", tensor.role, to_view(tensor.path))).second)
+    mistakes_.push_back({MistakeKind::twice, recorded.name + " is given twice"});
+  if (tensor.dtype >= 0 && tensor.dtype < kDTypeCount) recorded.dtype = static_cast<DType>(tensor.dtype);
+  if (tensor.dim_count <= kMostDims) recorded.dims.assign(tensor.dims, tensor.dims + tensor.dim_count);
   recorded.data = tensor.data;
   recorded.file = to_view(tensor.data.file);
   recorded.data.file = {};
@@ -131,13 +156,14 @@ void Recorder::add(const ulpscope_tensor_record& tensor) {
   tensors_.push_back(std::move(recorded));
 }
 
-std::vector<std::string> Recorder::mistakes() const {
-  std::vector<std::string> found = mistakes_;
+std::vector<RecordedMistake> Recorder::mistakes() const {
+  std::vector<RecordedMistake> found = mistakes_;
   // A module ends after what it encloses, so that a parent may come later than its children.
   for (uint32_t op = 0; op < ops_; ++op)
     if (parents_[op] != ULPSCOPE_NO_INDEX && (parents_[op] >= ops_ || parents_[op] == op))
-      found.push_back(fmt::format("op '{}' has parent {}, and there is no such op but itself", op_names_[op],
-                                  parents_[op]));
+      found.push_back(
+          {MistakeKind::order, fmt::format("op '{}' has parent {}, and there is no such op but itself",
+                                           op_names_[op], parents_[op])});
   return found;
 }
 

@@ -2,6 +2,7 @@
 // the host that the checks give to a plugin.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,15 @@ struct RecordedTensor {
   uint32_t op = 0;
 };
 
+// Which rule of the records a mistake breaks: those of record_rules.hpp, and those that need more than one
+// record.
+enum class MistakeKind : int { order, numbers, texts, shape, attributes, twice, same_call };
+
+struct RecordedMistake {
+  MistakeKind kind = MistakeKind::order;
+  std::string text;
+};
+
 class Recorder {
  public:
   // From the fail_at-th record on (from 1; 0: never) the sink answers kRefusal.
@@ -45,9 +55,10 @@ class Recorder {
   // One line a record, with everything that it holds.
   const std::vector<std::string>& lines() const { return lines_; }
   const std::vector<RecordedTensor>& tensors() const { return tensors_; }
-  // What broke the rules of a record: an op that is not there yet, a parent that never came, a type or
-  // dimension that makes no sense. After the scan.
-  std::vector<std::string> mistakes() const;
+  // What broke the rules of records. After the scan.
+  std::vector<RecordedMistake> mistakes() const;
+  // What the source said of the dump while it scanned, one line each.
+  const std::vector<std::string>& diagnoses() const { return diagnoses_; }
   uint64_t records() const { return records_; }
   uint64_t calls_after_refusal() const { return calls_after_refusal_; }
   // How many ops came.
@@ -66,8 +77,10 @@ class Recorder {
   ulpscope_record_sink sink_ = {};
   uint64_t fail_at_, records_ = 0, calls_after_refusal_ = 0;
   uint32_t ops_ = 0;
-  std::vector<std::string> lines_, mistakes_, op_names_;
+  std::vector<std::string> lines_, diagnoses_, op_names_;
+  std::vector<RecordedMistake> mistakes_;
   std::vector<uint32_t> parents_;
+  std::set<std::string> calls_, places_;  // of all ops; of the tensors of the last op
   std::vector<RecordedTensor> tensors_;
 };
 

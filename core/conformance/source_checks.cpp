@@ -7,10 +7,10 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <latch>
+#include <iterator>
 #include <string>
 #include <system_error>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/file.hpp"
@@ -19,6 +19,7 @@
 #include "conformance/recorder.hpp"
 #include "conformance/scratch_folder.hpp"
 #include "conformance/source_damage.hpp"
+#include "conformance/source_sample.hpp"
 
 namespace ulpscope {
 namespace {
@@ -28,20 +29,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kLimitSeconds = 30, kDamageSeconds = 300;
 constexpr int64_t kMostProbeMilliseconds = 50, kMostCancelMilliseconds = 1000;
-constexpr uint64_t kMostBytes = uint64_t{1} << 20;  // of one tensor that are read
-constexpr size_t kMostTensors = 64;                 // whose data is read
 
 int64_t milliseconds_since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
-}
-
-// Calls body(desc) for each source of the plugin.
-template <class F>
-void for_sources(const CheckSubject& subject, CheckReport& report, F body) {
-  for (const ulpscope_source_desc& desc : subject.tables->sources) {
-    report.set_component(desc.name);
-    body(desc);
-  }
 }
 
 // What no source may take for a dump.
@@ -115,21 +105,26 @@ void check_open_foreign(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
+// Not to be taken for a plugin that was tried and found good.
+void check_sample(const CheckSubject& subject, CheckReport& report) {
+  if (!subject.sample.empty()) return;
+  std::string names;
+  size_t count = 0;
+  for (const Check& check : source_checks()) {
+    if (!check.needs_sample) continue;
+    names += (names.empty() ? "" : ", ") + std::string(check.id.substr(check.id.find('.') + 1));
+    ++count;
+  }
+  report.note(
+      fmt::format("{} checks could not run without a sample of a dump (--dump SAMPLE): {}", count, names));
+}
+
 void check_sample_probe(const CheckSubject& subject, CheckReport& report) {
   const CheckHost host;
   bool taken = false;
   for (const ulpscope_source_desc& desc : subject.tables->sources)
     taken |= probe(desc, host.table(), subject.sample).score > 0;
   if (!taken) report.error("no source of the plugin takes the sample for its own: 'auto' will not find it");
-}
-
-// The sources that take the sample: a plugin may hold several, of which the sample is for one.
-template <class F>
-void for_sources_of_sample(const CheckSubject& subject, CheckReport& report, const CheckHost& host, F body) {
-  for_sources(subject, report, [&](const ulpscope_source_desc& desc) {
-    if (subject.tables->sources.size() == 1 || probe(desc, host.table(), subject.sample).score > 0)
-      body(desc);
-  });
 }
 
 void check_scan_twice(const CheckSubject& subject, CheckReport& report) {
@@ -147,25 +142,6 @@ void check_scan_twice(const CheckSubject& subject, CheckReport& report) {
       ++at;
     report.error(fmt::format("two scans of the sample differ, first at record {}", at));
   });
-}
-
-void check_records(const CheckSubject& subject, CheckReport& report) {
-  const CheckHost host;
-  for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
-    Recorder recorder;
-    (void)scan_once(desc, host.table(), subject.sample, recorder);
-    for (const std::string& text : recorder.mistakes()) report.error(text);
-  });
-}
-
-// Bytes that the elements of a tensor take; nothing when the element type has no size of its own.
-std::optional<uint64_t> size_of(const RecordedTensor& tensor) {
-  uint64_t count = 1;
-  for (const int64_t dim : tensor.dims)
-    if (dim < 0 || __builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count)) return std::nullopt;
-  const unsigned width = bits(tensor.dtype);
-  if (width == 0 || __builtin_mul_overflow(count, uint64_t{width}, &count)) return std::nullopt;
-  return (count + 7) / 8;
 }
 
 void check_one_range(const SourceHandle& source, const std::string& root, const RecordedTensor& tensor,
@@ -238,97 +214,36 @@ void check_cancel(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-// What the late data of the tensors is, as text.
-std::vector<std::string> locate_all(const SourceHandle& source, const std::vector<RecordedTensor>& tensors) {
-  std::vector<std::string> found;
-  for (const RecordedTensor& tensor : tensors) {
-    if (tensor.data.kind != ULPSCOPE_DATA_LATER) continue;
-    const auto data = source.locate(tensor.data.token);
-    found.push_back(data.ok() ? fmt::format("{} {} {} {} {}", data->kind, to_view(data->file), data->offset,
-                                            data->size, data->token)
-                              : data.error().message);
-  }
-  return found;
-}
-
-void check_locate_threads(const CheckSubject& subject, CheckReport& report) {
-  constexpr int kThreads = 8;
-  const CheckHost host;
-  for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
-    auto source = SourceHandle::open(desc, host.table(), subject.sample, "{}");
-    Recorder recorder;
-    if (!source.ok() || !source->scan(recorder.sink()).ok()) return;
-    std::vector<std::vector<std::string>> answers(kThreads);
-    std::latch start(kThreads);
-    {
-      std::vector<std::jthread> threads;
-      threads.reserve(answers.size());
-      for (auto& answer : answers)
-        threads.emplace_back([&] {
-          start.arrive_and_wait();
-          answer = locate_all(*source, recorder.tensors());
-        });
-    }
-    const std::vector<std::string> alone = locate_all(*source, recorder.tensors());
-    for (const auto& answer : answers)
-      if (answer != alone) return report.error("locate answers otherwise when eight threads ask at once");
-  });
-}
-
-void check_streams(const CheckSubject& subject, CheckReport& report) {
-  const CheckHost host;
-  for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
-    auto source = SourceHandle::open(desc, host.table(), subject.sample, "{}");
-    Recorder recorder;
-    if (!source.ok() || !source->scan(recorder.sink()).ok()) return;
-    size_t read = 0;
-    for (const RecordedTensor& tensor : recorder.tensors()) {
-      if (tensor.data.kind != ULPSCOPE_DATA_LATER && tensor.data.kind != ULPSCOPE_DATA_STREAM) continue;
-      if (++read > kMostTensors) break;
-      const std::string root = dump_root(subject.sample);
-      const auto whole = bytes_of(*source, root, tensor, kMostBytes, kMostBytes);
-      if (!whole.ok()) continue;
-      for (const size_t piece : {size_t{1}, size_t{7}, size_t{4096}}) {
-        const auto pieces =
-            bytes_of(*source, root, tensor, piece, std::min<uint64_t>(kMostBytes, piece * 65536));
-        const size_t compared = pieces.ok() ? std::min(pieces->size(), whole->size()) : 0;
-        if (!pieces.ok() || pieces->compare(0, compared, *whole, 0, compared) != 0 ||
-            pieces->size() < std::min<uint64_t>(whole->size(), piece * 65536))
-          report.error(fmt::format("{}: reading {} bytes at a time gives other data", tensor.name, piece));
-      }
-      if (const auto size = size_of(tensor); size && *size <= kMostBytes && *size != whole->size())
-        report.error(fmt::format("{}: {} bytes of data, expected {} by shape and element type", tensor.name,
-                                 whole->size(), *size));
-    }
-  });
-}
-
 }  // namespace
 
 std::vector<Check> source_checks() {
   constexpr CheckKind kind = CheckKind::source;
-  return {
+  std::vector<Check> checks = {
       {"source.probe_foreign", kind, false, kLimitSeconds,
        "scores 0 within 50 ms for a missing path, a text, random bytes and an empty folder",
        check_probe_foreign},
       {"source.open_foreign", kind, false, kLimitSeconds, "says so when it is given one of these to open",
        check_open_foreign},
+      {"source.sample", kind, false, kLimitSeconds, "has a sample of its dumps to be tried on", check_sample},
       {"source.sample_probe", kind, true, kLimitSeconds, "takes the sample for its own", check_sample_probe},
       {"source.scan_twice", kind, true, kLimitSeconds, "two scans give the same records", check_scan_twice},
-      {"source.records", kind, true, kLimitSeconds,
-       "each op before its tensors, parents, types and shapes that exist", check_records},
+  };
+  const auto append = [&](std::vector<Check> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(checks));
+  };
+  append(source_record_checks());
+  append({
       {"source.ranges", kind, true, kLimitSeconds,
        "each range lies inside its file and the dump, and is as long as shape and type say", check_ranges},
       {"source.sink_fails", kind, true, kLimitSeconds,
        "stops with the sink's status when the sink refuses a record", check_sink_fails},
       {"source.cancel", kind, true, kLimitSeconds, "stops within a second when the user wants to stop",
        check_cancel},
-      {"source.locate_threads", kind, true, kLimitSeconds,
-       "locate answers the same from eight threads at once", check_locate_threads},
-      {"source.streams", kind, true, kLimitSeconds, "data is the same in pieces of any size", check_streams},
-      {"source.damage", kind, true, kDamageSeconds,
-       "files cut short and with flipped bits give errors or diagnostics, no crash", check_damage},
-  };
+  });
+  append(source_data_checks());
+  append({{"source.damage", kind, true, kDamageSeconds,
+           "files cut short and with flipped bits give errors or diagnostics, no crash", check_damage}});
+  return checks;
 }
 
 }  // namespace ulpscope

@@ -27,6 +27,22 @@ FAULTS = {
     "source_deaf": ("source.sink_fails", "the sink refused record 2"),
     "source_cancel": ("source.cancel", "after it was cancelled"),
     "source_stream": ("source.streams", "reading 7 bytes at a time gives other data"),
+    "source_kind": ("source.numbers", "op 'call': kind 99, expected 1 to 5"),
+    "source_phase": ("source.numbers", "op 'call': phase 77, expected 0 to 2"),
+    "source_role": ("source.numbers", "role 9, expected 1 to 5"),
+    "source_dtype": ("source.numbers", "element type 99, expected 0 to 24"),
+    "source_overflow": ("source.shapes", "shape [4611686018427387904, 4] has more elements than can be counted"),
+    "source_utf8": ("source.texts", "the name is not UTF-8: 'call\\xff'"),
+    "source_json": ("source.attributes", "op 'call': attributes: not JSON at byte 1"),
+    "source_twice": ("source.given_twice", "call, role 3, path 0 is given twice"),
+    "source_samecall": ("source.calls", "op 1 has name 'call' and call 0, as an earlier one of step -1, rank -1 has"),
+    "source_locate": ("source.locate", "locate: 2 of 2 fail, the first with: call, role 3, path 0: source 'bad_source': "
+                                       "locate: nothing is where it was"),
+    "source_race": ("source.locate_threads", "locate answers otherwise when eight threads ask at once"),
+    "source_greedystream": ("source.streams", "stream_read gave 1048676 bytes, expected at most 1048576"),
+    "source_empty": ("source.empty", "call, role 3, path 0 is empty, and reading it gives bytes"),
+    "source_scanloud": ("source.quiet", "prints while it reads the sample ('hello from a scan"),
+    "source_readloud": ("source.quiet", "prints while it reads the sample ('hello from a stream"),
     "source_damage": ("source.damage", "data, cut to 0 bytes: crashed (SIGABRT)"),
     "judgement_crash": ("judgement.edges", "the check crashed (SIGABRT)"),
     "judgement_chunks": ("judgement.chunks", "in chunks of 1024"),
@@ -36,6 +52,8 @@ FAULTS = {
     "judgement_nan": ("judgement.missing", "every metric NaN, and it passes"),
     "judgement_options": ("judgement.options", 'takes the options {"there_is_no_such_option": 1}'),
     "judgement_twice": ("judgement.twice", "judges the same numbers in two ways"),
+    "judgement_loud": ("judgement.quiet", "prints while it measures and judges ('hello from a judgement"),
+    "executor_loud": ("executor.quiet", "prints while it runs ('hello from an executor"),
     "executor_unknown": ("executor.unknown_op", "says that it supports an operation that does not exist"),
     "executor_crash": ("executor.wrong_inputs", "the check crashed (SIGABRT)"),
     "executor_inputs": ("executor.inputs_unchanged", "abs changes its inputs"),
@@ -84,7 +102,14 @@ class Kit(unittest.TestCase):
         for name in ("source_none", "judgement_none", "executor_none"):
             with self.subTest(name):
                 # A loaded machine may be slow, which is a warning.
-                self.assertEqual([f for f in self.check(name) if f[1] == "error"], [])
+                self.assertEqual([f for f in self.check(name) if f[1] != "warning"], [])
+
+    def test_a_source_without_a_sample_is_told_what_could_not_run(self):
+        run = self.run_program("plugins", "check", self.module("source"))
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertRegex(run.stdout, r"note: \d+ checks could not run without a sample of a dump \(--dump")
+        self.assertIn("scan_twice", run.stdout)
+        self.assertTrue(run.stdout.rstrip().endswith("0 errors, 0 warnings, 1 note"), run.stdout)
 
     def test_what_is_no_plugin_gets_the_checks_that_say_why(self):
         with open(os.path.join(self.folder, "text.plugin.so"), "w") as file:

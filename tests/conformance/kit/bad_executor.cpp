@@ -3,6 +3,7 @@
 #include <ulpscope/plugin.hpp>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -30,6 +31,7 @@ class BadExecutor final : public ulpscope::Executor {
     if (input_count == 0 && kFault == "crash") std::abort();
     if (input_count != 1 || inputs[0].view.dtype != ULPSCOPE_F32)
       throw ulpscope::Failure(ULPSCOPE_E_USAGE, "expected one float32 input");
+    if (kFault == "loud") std::puts("hello from an executor");
     const ulpscope_tensor& x = inputs[0];
     const auto* from = static_cast<const float*>(x.view.data);
     auto* to = static_cast<float*>(

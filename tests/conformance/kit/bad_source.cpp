@@ -3,11 +3,13 @@
 // "bad_source" and a file "data" of 64 bytes.
 #include <ulpscope/plugin.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -37,7 +39,8 @@ class Stream final : public ulpscope::ByteStream {
     // Sound: every byte is 7. Broken: the value depends on how much is asked for.
     std::memset(dst, kFault == "stream" ? static_cast<int>(size % 251) : 7, got);
     left_ -= got;
-    return got;
+    if (kFault == "readloud" && got > 0) std::puts("hello from a stream");
+    return kFault == "greedystream" ? size + 100 : got;
   }
 
  private:
@@ -79,9 +82,10 @@ class BadSource final : public ulpscope::Source {
     ulpscope::OpRecord op;
     op.name = kFault == "unstable" ? "call " + std::to_string(scans++) : "call";
     op.type = "call";
-    if (kFault == "parent") op.parent = 9;
+    break_op(op);
     const uint32_t index = sink.add(op);
-    for (const char* place : {"0", "1"}) {
+    if (kFault == "samecall") sink.add(op);
+    for (const char* place : {"0", kFault == "twice" ? "0" : "1"}) {
       try {
         add_tensor(sink, index, place);
       } catch (const ulpscope::Failure&) {
@@ -90,9 +94,29 @@ class BadSource final : public ulpscope::Source {
     }
   }
 
+  ulpscope::DataRef locate(uint64_t token) override {
+    if (kFault == "locate") throw std::runtime_error("nothing is where it was");
+    if (kFault == "race") {
+      wanted_ = token;
+      for (int i = 0; i < 200; ++i) (void)host_.cancelled();
+      token = wanted_;
+    }
+    return ulpscope::DataRef::at("data", token, kBytes / 2);
+  }
   std::unique_ptr<ulpscope::ByteStream> stream(uint64_t) override { return std::make_unique<Stream>(); }
 
  private:
+  static void break_op(ulpscope::OpRecord& op) {
+    if (kFault == "parent") op.parent = 9;
+    if (kFault == "kind") op.kind = static_cast<ulpscope::OpKind>(99);
+    if (kFault == "phase") op.phase = static_cast<ulpscope::Phase>(77);
+    if (kFault == "utf8") op.name = "call\xff";
+    if (kFault == "json") op.attributes_json = "{not json";
+    if (kFault == "scanloud") std::puts("hello from a scan");
+    if (kFault == "exitscan") std::exit(0);
+    if (kFault == "crashscan") std::abort();
+    if (kFault == "throwscan") throw std::runtime_error("what it threw");
+  }
   static void add_tensor(ulpscope::RecordSink& sink, uint32_t op, const char* place) {
     ulpscope::TensorRecord tensor;
     tensor.op = kFault == "order" ? op + 1 : op;
@@ -100,7 +124,16 @@ class BadSource final : public ulpscope::Source {
     tensor.path = place;
     tensor.dtype = ulpscope::DType::f32;
     tensor.shape = {kFault == "size" ? 5 : 4, 4};
-    if (kFault == "stream" || kFault == "none")
+    if (kFault == "overflow") tensor.shape = {int64_t{1} << 62, 4};
+    if (kFault == "role") tensor.role = static_cast<ulpscope::Role>(9);
+    if (kFault == "dtype") tensor.dtype = static_cast<ulpscope::DType>(99);
+    if (kFault == "locate" || kFault == "race") {
+      tensor.shape = {8};
+      tensor.data = ulpscope::DataRef::later(*place == '0' ? 0 : kBytes / 2);
+    } else if (kFault == "empty") {
+      tensor.shape = {0, 4};
+      tensor.data = ulpscope::DataRef::stream(1, 0);
+    } else if (kFault == "stream" || kFault == "none" || kFault == "greedystream" || kFault == "readloud")
       tensor.data = ulpscope::DataRef::stream(1, kBytes);
     else if (kFault == "escape")
       tensor.data = ulpscope::DataRef::at("../data", 0, kBytes);
@@ -111,6 +144,7 @@ class BadSource final : public ulpscope::Source {
 
   ulpscope::Host host_;
   bool empty_ = false;
+  std::atomic<uint64_t> wanted_{0};  // Broken: one place for every thread
 };
 
 }  // namespace
