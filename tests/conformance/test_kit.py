@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -110,6 +111,45 @@ class Kit(unittest.TestCase):
         self.assertRegex(run.stdout, r"note: \d+ checks could not run without a sample of a dump \(--dump")
         self.assertIn("scan_twice", run.stdout)
         self.assertTrue(run.stdout.rstrip().endswith("0 errors, 0 warnings, 1 note"), run.stdout)
+
+    def test_the_program_names_the_plugin_that_breaks_its_contract(self):
+        """Fault, exit codes of list and compare, words of what is told."""
+        at = re.escape(os.path.realpath(self.module("source")))
+        source = f"source 'bad_source' \\({at}\\)"
+        cases = (
+            ("crashscan", 4, 4, f"the plugin crashed: {source} in scan \\(SIGABRT\\)"),
+            ("exitscan", 4, 4, f"{source} in scan ended the process"),
+            ("throwscan", 4, 4, f"{source}: scan: what it threw"),
+            ("scanloud", 0, 0, f"{source}: printed 18 B to the standard output: 'hello from a scan"),
+            ("kind", 0, 0, f"call: kind 99, expected 1 to 5, by {source}"),
+            ("json", 0, 0, f"call: attributes: not JSON at byte 1, by {source}"),
+            ("utf8", 0, 0, f"the name is not UTF-8: .*, by {source}"),
+            ("twice", 0, 0, f"call: tensor output.0 is given twice, by {source}"),
+            ("overflow", 3, 3, f"has more elements than can be counted, by {source}"),
+            ("dtype", 3, 3, f"call output.0: element type 99, expected 0 to 24, by {source}"),
+            ("locate", 0, 3, f"{source}: locate: nothing is where it was"),
+            ("greedystream", 0, 3, f"{source}: stream_read gave 164 bytes, expected at most 64"),
+        )
+        for fault, listed, compared, words in cases:
+            with self.subTest(fault):
+                run = self.run_program("list", self.sample, "--plugin-path", MODULES, fault=fault)
+                self.assertEqual(run.returncode, listed, run.stderr)
+                if compared == listed:
+                    self.assertRegex(run.stderr, words)
+                run = self.run_program("compare", self.sample, self.sample, "--plugin-path", MODULES, "-o",
+                                       os.path.join(self.folder, fault), fault=fault)
+                self.assertEqual(run.returncode, compared, run.stderr)
+                self.assertRegex(run.stdout + run.stderr, words)
+
+    def test_what_a_plugin_prints_stays_out_of_the_answer(self):
+        for fault in ("scanloud", "readloud"):
+            with self.subTest(fault):
+                run = self.run_program("list", self.sample, "--plugin-path", MODULES, "--format", "json", fault=fault)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                json.loads(run.stdout)
+        run = self.run_program("compare", self.sample, self.sample, "--plugin-path", MODULES, "-o", self.folder, fault="readloud")
+        self.assertNotIn("hello", run.stdout)
+        self.assertIn("a plugin or library printed", run.stderr)
 
     def test_what_is_no_plugin_gets_the_checks_that_say_why(self):
         with open(os.path.join(self.folder, "text.plugin.so"), "w") as file:

@@ -8,6 +8,21 @@
 
 using namespace ulpscope;
 
+TEST_CASE("is_utf8 sees one wrong byte wherever it stands") {
+  CHECK(is_utf8(""));
+  CHECK(is_utf8("only ASCII, longer than a word"));
+  CHECK(
+      is_utf8("gr\xC3\xB6\xC3\x9F"
+              "er than \xE2\x82\xAC and \xF0\x9F\x98\x80"));
+  for (const size_t at : {0, 7, 8, 20}) {
+    CAPTURE(at);
+    std::string text(21, 'x');
+    text[at] = '\xFF';
+    CHECK_FALSE(is_utf8(text));
+  }
+  CHECK_FALSE(is_utf8("cut in the middle \xE2\x82"));
+}
+
 TEST_CASE("number_text is the shortest text that reads back as the same double") {
   CHECK(number_text(0.1) == "0.1");
   CHECK(number_text(1.0) == "1");
