@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
+constexpr int kMostEndingThreads = 64;
+
 // The process whose command is running; 0 when it has come to its end. Children of fork() answer for
 // themselves.
 std::atomic<pid_t> running_process{0};
@@ -68,7 +70,18 @@ bool is_left_to_others(int signal) noexcept {
   return true;
 }
 
+// Threads may crash or call exit() at once, in one plugin or two: the first of them speaks, the others wait
+// for the end.
+void wait_for_first_end() noexcept {
+  static std::atomic<pid_t> first{0};
+  pid_t nobody = 0;
+  const pid_t self = ::gettid();
+  if (first.compare_exchange_strong(nobody, self) || nobody == self) return;
+  while (true) ::pause();
+}
+
 extern "C" void on_crash(int signal, siginfo_t* info, void* /*context*/) {
+  wait_for_first_end();
   char who[1024];
   const size_t length = running_process == ::getpid() ? running_call_text(who, sizeof who) : 0;
   const int watcher = json_descriptor;
@@ -84,6 +97,7 @@ extern "C" void on_crash(int signal, siginfo_t* info, void* /*context*/) {
 
 extern "C" void refuse_early_end() {
   if (running_process != ::getpid()) return;
+  wait_for_first_end();
   char who[1024];
   const size_t length = running_call_text(who, sizeof who);
   spill_stray_output();
@@ -98,8 +112,11 @@ extern "C" void refuse_early_end() {
 
 void watch_for_plugin_ends() {
   running_process = ::getpid();
-  std::atexit(refuse_early_end);
-  std::at_quick_exit(refuse_early_end);
+  // exit() takes each handler once: a second thread that calls it needs one of its own to be held by.
+  for (int i = 0; i < kMostEndingThreads; ++i) {
+    std::atexit(refuse_early_end);
+    std::at_quick_exit(refuse_early_end);
+  }
   stack_t before = {};
   if (::sigaltstack(nullptr, &before) == 0 && (before.ss_flags & SS_DISABLE) != 0) {
     stack_t own = {};
