@@ -88,7 +88,9 @@ TEST_CASE("python: formatted strings end where Python 3.12 ends them") {
       {"f'''{'''x'''}'''", true},
       {"'''{'''x'''}'''", false},
   };
-  for (const auto& [text, whole] : cases) {
+  for (const auto& each : cases) {
+    const auto& text = each.first;
+    const auto& whole = each.second;
     CAPTURE(text);
     const size_t quote = text.find_first_of("\"'");
     CHECK((end_of_python_string(text, quote).at == text.size()) == whole);
