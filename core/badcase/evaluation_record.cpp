@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kNone = JsonTape::kNone;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_space(std::string_view text) {
   constexpr std::string_view kWhite = " \t\r\n\v\f";
   const size_t begin = text.find_first_not_of(kWhite);
   if (begin == std::string_view::npos) return {};
@@ -56,7 +56,7 @@ bool take_metric(const JsonTape& tape, uint32_t node, EvaluatedSample& sample) {
 
 bool equals(const JsonTape& tape, uint32_t gold, std::string_view prediction) {
   const auto word = json_word(tape, gold);
-  return word && trimmed(*word) == trimmed(prediction);
+  return word && without_space(*word) == without_space(prediction);
 }
 
 // prediction == gold, or one of gold's list.
@@ -96,7 +96,7 @@ void set_output(const JsonTape& tape, uint32_t node, EvaluatedSample& sample) {
 }  // namespace
 
 std::optional<bool> verdict_of(std::string_view word) {
-  const std::string small = to_lower(trimmed(word));
+  const std::string small = to_lower(without_space(word));
   constexpr std::array<std::string_view, 8> kRight = {"correct", "right",  "true", "yes",
                                                       "pass",    "passed", "1",    "1.0"};
   constexpr std::array<std::string_view, 9> kWrong = {"wrong",  "incorrect", "false", "no",        "fail",

@@ -37,17 +37,6 @@ size_t utf8_length(std::string_view text) {
   return length;
 }
 
-bool is_ascii(std::string_view text) {
-  uint64_t bits = 0;
-  for (; text.size() >= 8; text.remove_prefix(8)) {
-    uint64_t word = 0;
-    std::memcpy(&word, text.data(), 8);
-    bits |= word;
-  }
-  for (const char c : text) bits |= static_cast<unsigned char>(c);
-  return (bits & 0x8080808080808080u) == 0;
-}
-
 // Whether a decimal number, written as from_chars takes it, is below one in magnitude: the place of its first
 // digit that is not 0, seen from the point, plus the exponent. The number is not 0.
 bool is_below_one(std::string_view text) {
@@ -180,6 +169,13 @@ std::string to_lower(std::string_view text) {
   return out;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -224,7 +220,7 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string valid_utf8(std::string_view text) {
-  if (is_ascii(text)) return std::string(text);
+  if (is_utf8(text)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {

@@ -33,6 +33,8 @@ Result<std::vector<int32_t>> parse_number_list(std::string_view text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string to_lower(std::string_view text);
+// Without blanks, tabs and line ends at both ends.
+std::string_view trimmed(std::string_view text);
 
 // Made safe for a terminal: control bytes, invalid UTF-8 and marks of direction or no width become \xNN.
 std::string printable(std::string_view text);

@@ -34,14 +34,6 @@ std::vector<Words> all_words() {
   return all;
 }
 
-// The spelling of the documentation: "--output-path".
-std::string long_name(const OptionSpec& option) {
-  std::string text = option.name;
-  for (char& c : text)
-    if (c == '_') c = '-';
-  return text;
-}
-
 // text between single quotes of a shell; escaped says how a quote is written there.
 std::string quoted(const std::string& text, std::string_view escaped) {
   std::string out = "'";
@@ -65,7 +57,7 @@ std::string bash_script(const std::vector<Words>& all) {
     names.append(names.empty() ? "" : " ").append(joined(command.names, " "));
     std::string options;
     for (const OptionSpec& option : command.options) {
-      options.append(options.empty() ? "--" : " --").append(long_name(option));
+      options.append(options.empty() ? "--" : " --").append(with_dashes(option.name));
       for (const std::string& name : option.shorts) options.append(" -").append(name);
     }
     cases += "      " + joined(command.names, "|") + ") words='" + options + "' ;;\n";
@@ -101,7 +93,7 @@ std::string zsh_script(const std::vector<Words>& all) {
     for (const std::string& name : command.names) names += "    " + zsh_entry(name, command.summary) + "\n";
     cases += "    " + joined(command.names, "|") + ") options=(\n";
     for (const OptionSpec& option : command.options) {
-      cases += "      " + zsh_entry("--" + long_name(option), option.doc) + "\n";
+      cases += "      " + zsh_entry("--" + with_dashes(option.name), option.doc) + "\n";
       for (const std::string& name : option.shorts)
         cases += "      " + zsh_entry("-" + name, option.doc) + "\n";
     }
@@ -140,8 +132,8 @@ std::string fish_script(const std::vector<Words>& all) {
               quoted(command.summary, kQuote) + "\n";
     for (const OptionSpec& option : command.options)
       text += "complete -c ulpscope -n '__fish_seen_subcommand_from " + joined(command.names, " ") + "' -l " +
-              long_name(option) + fish_shorts(option) + (option.kind == OptionKind::flag ? "" : " -r") +
-              " -d " + quoted(option.doc, kQuote) + "\n";
+              with_dashes(option.name) + fish_shorts(option) +
+              (option.kind == OptionKind::flag ? "" : " -r") + " -d " + quoted(option.doc, kQuote) + "\n";
   }
   return text;
 }

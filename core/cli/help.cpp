@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "cli/wrap_text.hpp"
 
 namespace ulpscope {
 namespace {
@@ -24,7 +25,7 @@ std::string option_lines(const std::vector<OptionSpec>& specs) {
   for (const OptionSpec& spec : specs) {
     if (spec.hidden) continue;
     std::string heading = "  " + option_heading(spec);
-    const std::string text = wrap(spec.doc, kOptionColumn, kWidth);
+    const std::string text = wrap_text(spec.doc, kOptionColumn, kWidth);
     if (heading.size() + 2 > kOptionColumn) {
       out += heading + "\n" + text;
     } else {
@@ -36,22 +37,6 @@ std::string option_lines(const std::vector<OptionSpec>& specs) {
 }
 
 }  // namespace
-
-std::string wrap(std::string_view text, size_t indent, size_t width) {
-  std::string out, line(indent, ' ');
-  bool empty = true;
-  for (const std::string_view word : split(text, ' ')) {
-    if (!empty && line.size() + 1 + word.size() > width) {
-      out += line + "\n";
-      line.assign(indent, ' ');
-      empty = true;
-    }
-    if (!empty) line += ' ';
-    line += word;
-    empty = false;
-  }
-  return out + line + "\n";
-}
 
 std::string program_help(const CommandList& commands) {
   std::string out =
@@ -67,7 +52,7 @@ std::string program_help(const CommandList& commands) {
       line.resize(std::max(kCommandColumn, line.size() + 2), ' ');
       std::string summary = info.summary;
       if (!info.aliases.empty()) summary += " (alias " + info.aliases.front() + ")";
-      lines += line + wrap(summary, kCommandColumn, kWidth).substr(kCommandColumn);
+      lines += line + wrap_text(summary, kCommandColumn, kWidth).substr(kCommandColumn);
     }
     if (!lines.empty()) out += "\n" + std::string(to_text(group)) + "\n" + lines;
   }
@@ -82,11 +67,11 @@ std::string program_help(const CommandList& commands) {
 std::string command_help(const CommandInfo& info, const std::vector<OptionSpec>& own,
                          const std::vector<OptionSpec>& common) {
   std::string out = info.summary + "\n\n";
-  const std::string usage = wrap("usage: ulpscope " + info.name + " " + info.synopsis, 7, kWidth);
+  const std::string usage = wrap_text("usage: ulpscope " + info.name + " " + info.synopsis, 7, kWidth);
   out += usage.substr(7);
   for (const std::string& alias : info.aliases) out += "       alias: ulpscope " + alias + "\n";
   for (const std::string_view paragraph : split(info.description, '\n'))
-    if (!paragraph.empty()) out += "\n" + wrap(paragraph, 0, kWidth);
+    if (!paragraph.empty()) out += "\n" + wrap_text(paragraph, 0, kWidth);
   if (const std::string lines = option_lines(own); !lines.empty()) out += "\noptions\n" + lines;
   out += "\noptions of every command ('_' and '-' are alike in long names)\n" + option_lines(common);
   out += "\nexample:\n  " + info.example + "\n";

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -17,8 +16,5 @@ std::string program_help(const CommandList& commands);
 // own: the options of the command; common: those of every command.
 std::string command_help(const CommandInfo& info, const std::vector<OptionSpec>& own,
                          const std::vector<OptionSpec>& common);
-// text broken at blanks into lines of at most width columns, each after indent blanks; a longer word stays
-// whole.
-std::string wrap(std::string_view text, size_t indent, size_t width);
 
 }  // namespace ulpscope

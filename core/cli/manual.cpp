@@ -21,10 +21,7 @@ std::string page_name(const std::string& command) { return "ulpscope-" + command
 std::string heading(const OptionSpec& spec) {
   std::string out;
   for (const std::string& name : spec.shorts) out += "\\fB\\-" + typed(name) + "\\fR, ";
-  std::string name = spec.name;
-  for (char& c : name)
-    if (c == '_') c = '-';
-  out += "\\fB\\-\\-" + typed(name) + "\\fR";
+  out += "\\fB\\-\\-" + typed(with_dashes(spec.name)) + "\\fR";
   if (!spec.value_name.empty()) out += " \\fI" + typed(spec.value_name) + "\\fR";
   return out;
 }

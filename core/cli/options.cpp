@@ -72,11 +72,6 @@ std::vector<std::string> long_names(const std::vector<OptionSpec>& specs) {
   return names;
 }
 
-std::string with_dashes(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
 // The first word that looks like an option and names none: Boost's own message may show a letter of it only.
 Error unknown_option(const std::vector<OptionSpec>& specs, const std::vector<std::string>& words,
                      const std::string& fallback) {
@@ -123,6 +118,11 @@ Result<std::vector<po::option>> run_parser(const std::vector<OptionSpec>& specs,
 }
 
 }  // namespace
+
+std::string with_dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
 
 size_t ParsedOptions::count(std::string_view name) const { return all(name).size(); }
 

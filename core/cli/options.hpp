@@ -32,6 +32,9 @@ struct OptionSpec {
   bool hidden = false;     // accepted for the sake of old scripts, not in the help
 };
 
+// The spelling of the documentation: "output-path" of "output_path".
+std::string with_dashes(std::string name);
+
 class ParsedOptions {
  public:
   bool has(std::string_view name) const { return count(name) > 0; }

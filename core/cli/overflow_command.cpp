@@ -3,8 +3,8 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
-#include "cli/help.hpp"
 #include "cli/table.hpp"
+#include "cli/wrap_text.hpp"
 #include "overflow/search.hpp"
 #include "report/finding.hpp"
 #include "report/json_text.hpp"
@@ -150,8 +150,7 @@ void print_finding(Output& out, const DumpIndex& index, const OverflowFinding& f
   out << kind << "  " << (limit > taken ? shorten_middle(shown, static_cast<int64_t>(limit - taken)) : shown);
   if (!place.empty()) out << "   " << place;
   out << "\n";
-  if (!finding.why.empty())
-    out << (limit > 0 ? wrap(printable(finding.why), 4, limit) : "    " + printable(finding.why) + "\n");
+  if (!finding.why.empty()) out << wrap_text(printable(finding.why), 4, limit);
   std::vector<std::string> stack;
   for (const std::string_view frame : stack_of(index, finding.op)) stack.emplace_back(frame);
   if (const std::string site = call_site(stack); !site.empty()) out << "    " << printable(site) << "\n";

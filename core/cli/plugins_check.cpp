@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "base/text.hpp"
-#include "cli/help.hpp"
 #include "cli/table.hpp"
+#include "cli/wrap_text.hpp"
 #include "conformance/conformance.hpp"
 #include "plugin/trust.hpp"
 
@@ -70,10 +70,10 @@ void print_outcome(Output& out, const CheckOutcome& outcome) {
   word.resize(9, ' ');
   out << word << name << outcome.check.doc << "\n";
   for (const Finding& finding : outcome.findings)
-    out << wrap(std::string(to_text(finding.level)) + ": " +
-                    (finding.component.empty() ? "" : printable(finding.component) + ": ") +
-                    printable(finding.text),
-                9, 100);
+    out << wrap_text(std::string(to_text(finding.level)) + ": " +
+                         (finding.component.empty() ? "" : printable(finding.component) + ": ") +
+                         printable(finding.text),
+                     9, 100);
 }
 
 Json to_json(const std::string& file, const std::string& sample, const ConformanceResult& result) {

@@ -6,6 +6,7 @@
 #include "cli/plugins_check.hpp"
 #include "cli/plugins_new.hpp"
 #include "cli/table.hpp"
+#include "cli/wrap_text.hpp"
 
 namespace ulpscope {
 namespace {
@@ -65,7 +66,7 @@ void print_metrics(Output& out, const ComponentInfo& component) {
 
 void print_component(Output& out, const ComponentInfo& component) {
   out << "\n" << to_text(component.kind) << " " << printable(component.name) << "\n";
-  out << wrap(printable(component.summary), 2, 80);
+  out << wrap_text(printable(component.summary), 2, 80);
   if (!component.hidden_by.empty())
     out << "  not used: " << printable(component.hidden_by) << " has a " << to_text(component.kind)
         << " of the same name\n";

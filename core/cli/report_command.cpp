@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
 #include "cli/page_options.hpp"
+#include "report/api_result.hpp"
 #include "report/read_result.hpp"
 #include "report/result_page.hpp"
 #include "report/terminal.hpp"
@@ -14,7 +15,7 @@
 namespace ulpscope {
 namespace {
 
-constexpr std::string_view kResultFiles[] = {"compare_result.json", "check_result.json",
+constexpr std::string_view kResultFiles[] = {"compare_result.json", kCheckFile,
                                              "precision_compare_result.json", "locate_result.json"};
 
 // The stored result that an argument means: a file, or the folder that holds it.

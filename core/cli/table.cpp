@@ -4,8 +4,8 @@
 
 #include "base/stray_output.hpp"
 #include "base/text.hpp"
-#include "cli/help.hpp"
 #include "cli/output.hpp"
+#include "cli/wrap_text.hpp"
 
 namespace ulpscope {
 
@@ -84,8 +84,8 @@ std::string TextTable::broken_line(const std::vector<std::string>& cells, size_t
   size_t taken = 0;
   for (size_t i = 0; i + 1 < widths_.size(); ++i) taken += widths_[i] + 2;
   if (cells.back().empty()) return head + "\n";
-  if (taken + kLeastRoom > limit) return head + "\n" + wrap(cells.back(), kIndent, limit);
-  const std::string tail = wrap(cells.back(), taken, limit);
+  if (taken + kLeastRoom > limit) return head + "\n" + wrap_text(cells.back(), kIndent, limit);
+  const std::string tail = wrap_text(cells.back(), taken, limit);
   return head + std::string(taken - std::min(taken, columns_of(head)), ' ') + tail.substr(taken);
 }
 

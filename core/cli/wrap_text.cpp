@@ -41,7 +41,7 @@ void add_pieces(std::string_view word, std::vector<Piece>& pieces) {
     may_break = wide;
     at += character.size();
   }
-  if (begin < word.size()) pieces.push_back({word.substr(begin), blank});
+  pieces.push_back({word.substr(begin), blank});
 }
 
 }  // namespace

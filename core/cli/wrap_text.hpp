@@ -1,4 +1,5 @@
-// Text for a person, broken into the lines of a terminal, in any script. Used by guide and flow.
+// Text for a person, broken into the lines of a terminal, in any script. Used by help, tables, guide and
+// flow.
 #pragma once
 
 #include <cstddef>

@@ -170,13 +170,6 @@ bool is_table_head(std::string_view line) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 NamedTexts parse_environment(std::string_view text) {
   if (trimmed(text).starts_with("{")) {
     const auto json = parse_config_json(text, "");

@@ -23,7 +23,4 @@ std::string package_name(std::string_view name);
 // version.info files of Ascend: mindie, atb, atb-models, cann, driver by their keys.
 NamedTexts parse_versions(std::string_view text);
 
-// Without blanks at both ends.
-std::string_view trimmed(std::string_view text);
-
 }  // namespace ulpscope

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
 constexpr size_t kMaxNotes = 20, kMaxDims = 32, kMaxColumns = 64;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view unquoted(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '"')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '"' || text.back() == '\r'))
     text.remove_suffix(1);
@@ -25,14 +25,14 @@ std::string_view trimmed(std::string_view text) {
 class Columns {
  public:
   explicit Columns(std::string_view header) {
-    for (const std::string_view cell : split(header, ',')) names_.push_back(to_lower(trimmed(cell)));
+    for (const std::string_view cell : split(header, ',')) names_.push_back(to_lower(unquoted(cell)));
   }
   size_t count() const { return names_.size(); }
   bool has(std::string_view name) const { return place(name) < names_.size(); }
   // The cell under a name; empty where the row or the table has none.
   std::string_view cell(const std::vector<std::string_view>& row, std::string_view name) const {
     const size_t at = place(name);
-    return at < row.size() && at < names_.size() ? trimmed(row[at]) : std::string_view();
+    return at < row.size() && at < names_.size() ? unquoted(row[at]) : std::string_view();
   }
 
  private:
@@ -75,7 +75,7 @@ void put_nonfinite(ulpscope_stats& stats, bool nan, bool positive, bool negative
 
 void read_values(const Columns& columns, const std::vector<std::string_view>& row, ulpscope_stats& stats) {
   // A row of a type without statistics may be one cell short, so that its cells stand under wrong names.
-  const bool unknown = std::any_of(row.begin(), row.end(), [](auto cell) { return trimmed(cell) == "NA"; });
+  const bool unknown = std::any_of(row.begin(), row.end(), [](auto cell) { return unquoted(cell) == "NA"; });
   if (unknown && row.size() < columns.count()) return;
   set(stats, ULPSCOPE_STAT_MAX, stats.max, columns.cell(row, "max value"));
   set(stats, ULPSCOPE_STAT_MIN, stats.min, columns.cell(row, "min value"));
@@ -120,7 +120,7 @@ Result<AclStatistics> parse_acl_statistics(std::string_view text, std::string_vi
     return Error{Code::format, std::string(where) +
                                    ": line 1: expected the columns Input/Output, Index, Data Type and Shape"};
   for (size_t i = 1; i < lines.size(); ++i) {
-    if (trimmed(lines[i]).empty()) continue;
+    if (unquoted(lines[i]).empty()) continue;
     AclStatistic row;
     const std::string problem = read_row(columns, split(lines[i], ','), row);
     if (problem.empty())

@@ -29,7 +29,7 @@ Error wrong(uint64_t byte, const std::string& what) {
   return {Code::format, "byte " + std::to_string(byte) + ": " + what};
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
@@ -83,10 +83,10 @@ Result<Header> read_header(const File& file, uint64_t begin) {
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos)
       return wrong(begin + at, "expected a line name=value, found \"" + printable(line.substr(0, 40)) + "\"");
-    const std::string_view name = trimmed(line.substr(0, equals));
+    const std::string_view name = without_blanks(line.substr(0, equals));
     if (at == 0 && name != "$Version")
       return wrong(begin, "expected \"$Version=\", found \"" + printable(line.substr(0, 40)) + "\"");
-    take_line(name, trimmed(line.substr(equals + 1)), header);
+    take_line(name, without_blanks(line.substr(equals + 1)), header);
     at = end + 1;
     header.payload = begin + at;
     if (name == "$End") return header;
@@ -101,8 +101,8 @@ struct Object {
 std::optional<Object> parse_object(std::string_view text) {
   const size_t comma = text.find(',');
   if (comma == std::string_view::npos) return std::nullopt;
-  const auto offset = parse_int(trimmed(text.substr(0, comma)));
-  const auto length = parse_int(trimmed(text.substr(comma + 1)));
+  const auto offset = parse_int(without_blanks(text.substr(0, comma)));
+  const auto length = parse_int(without_blanks(text.substr(comma + 1)));
   if (!offset || !length || *offset < 0 || *length < 0) return std::nullopt;
   return Object{static_cast<uint64_t>(*offset), static_cast<uint64_t>(*length)};
 }
@@ -240,9 +240,9 @@ Result<Parsed> parse(const File& file, uint64_t begin) {
 
 Result<Shape> parse_atb_dims(std::string_view text, char separator) {
   Shape shape;
-  if (trimmed(text).empty()) return shape;
+  if (without_blanks(text).empty()) return shape;
   for (const std::string_view part : split(text, separator)) {
-    const auto number = parse_int(trimmed(part));
+    const auto number = parse_int(without_blanks(part));
     if (!number || *number < 0)
       return Error{Code::format, "\"" + printable(text.substr(0, 60)) + "\", expected whole numbers from 0"};
     if (shape.size() == kMaxDims) return Error{Code::format, "more than 32 dimensions"};

@@ -18,11 +18,6 @@ std::string content_of(const EngineTree& tree, const std::string& path) {
   return file.problem == TreeFileProblem::none ? std::move(file.content) : std::string();
 }
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
-}
-
 // As package indexes see a name: vllm-ascend is vllm_ascend.
 std::string with_underscores(std::string_view name) {
   std::string out = to_lower(name);

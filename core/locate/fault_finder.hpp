@@ -122,6 +122,7 @@ class FaultFinder {
   bool seen_before(int64_t row) const;
   bool is_weight(ItemId target_item) const;
   bool argument_explains(size_t op, const Incoming& in) const;
+  bool exceeds_inputs(const OpError& error) const;
   bool number_differs(int64_t row) const;
   bool real_differs(int64_t row) const;
   bool parameter_explains(size_t op, const Incoming& in) const;

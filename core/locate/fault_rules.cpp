@@ -43,7 +43,7 @@ void FaultFinder::judge(size_t op) {
   const Incoming in = look_at_all_ranks(op);
   if (argument_explains(op, in)) {
     const bool equal = error.differing_inputs == 0;
-    const bool large = !(error.out <= priors_.format_constant * (error.in + error.roundoff));
+    const bool large = exceeds_inputs(error);
     blame(op, error.value_row, FaultKind::input_fault,
           equal   ? "certain"
           : large ? "strong"
@@ -223,6 +223,11 @@ std::string FaultFinder::structural_reason(const Incoming& in) const {
   return fmt::format("it comes from {}, a call that only the target makes", table_.target->text(extra.name));
 }
 
+// Whether the output differs by more than the inputs and one rounding explain, whatever the operation.
+bool FaultFinder::exceeds_inputs(const OpError& error) const {
+  return !(error.out <= priors_.format_constant * (error.in + error.roundoff));
+}
+
 // Whether the argument of a row is a number on both sides.
 bool FaultFinder::number_differs(int64_t row) const {
   const auto is_number = [](std::string_view type) {
@@ -254,8 +259,7 @@ bool FaultFinder::argument_explains(size_t op, const Incoming& in) const {
   if (deterministic_ || in.external_row >= 0) return false;
   // Another scale or epsilon makes another result, however little of it shows beside the rounding.
   if (real_differs(error.value_row)) return true;
-  const bool large = !(error.out <= priors_.format_constant * (error.in + error.roundoff));
-  return large || (number_differs(error.value_row) && standings_[op].suspicious);
+  return exceeds_inputs(error) || (number_differs(error.value_row) && standings_[op].suspicious);
 }
 
 // Another scale or epsilon makes another result, however little of it shows beside the rounding.

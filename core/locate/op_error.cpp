@@ -3,9 +3,9 @@
 #include <ulpscope/half.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <string_view>
 
 #include "base/batches.hpp"
@@ -285,12 +285,11 @@ struct Formats {
 
 // The floating format of most tensors of a dump; none where there are no such tensors.
 DType run_format(const DumpIndex& index) {
-  std::map<DType, int64_t> counts;
+  std::array<int64_t, kDTypeCount> counts = {};
   for (const TensorRow& tensor : index.tensors())
-    if (is_floating(tensor.dtype)) ++counts[tensor.dtype];
-  const auto most = std::max_element(counts.begin(), counts.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == counts.end() ? DType::none : most->first;
+    if (is_floating(tensor.dtype)) ++counts[static_cast<size_t>(tensor.dtype)];
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return *most == 0 ? DType::none : static_cast<DType>(most - counts.begin());
 }
 
 // Whether an argument is the name of a format, or a number at the end of its range ("torch.finfo(…).min").
@@ -383,6 +382,38 @@ void measure_op(const ResultTable& table, const std::vector<RowError>& rows, dou
   set_bias_excess(table, rows, bias_constant, op);
 }
 
+// The difference of two tensors, whatever it comes from.
+RowError tensor_error(const ResultTable& table, const ResultRow& row, const Sides& sides) {
+  const DumpIndex &target = *table.target, &golden = *table.golden;
+  const TensorId t = target.items()[row.pair.target].tensor, g = golden.items()[row.pair.golden].tensor;
+  RowError error;
+  const double roundoff = std::max(roundoff_of(sides.target->dtype), roundoff_of(sides.golden->dtype));
+  if (row.mode == Mode::data) {
+    if (row.metrics >= 0) {
+      error = data_error(table.data_metrics[static_cast<size_t>(row.metrics)], sides);
+      error.roundoff = roundoff;
+      return error;
+    }
+    error.comparable = error.shape_mismatch = true;
+    error.exact_type = roundoff == 0;
+    return error;
+  }
+  const int64_t count = golden.element_count(g);
+  if (row.mode == Mode::statistics) {
+    error = statistics_error(sides.target->stats, sides.golden->stats, static_cast<double>(count));
+    error.statistics = true;
+    error.blind = is_blind(sides.target->stats) || is_blind(sides.golden->stats);
+  } else {
+    error.comparable = true;
+    error.identical = target.text(sides.target->digest) == golden.text(sides.golden->digest);
+  }
+  error.exact_type = !is_floating(sides.target->dtype) && !is_complex(sides.target->dtype);
+  error.count = static_cast<double>(std::max<int64_t>(count, 1));
+  error.shape_mismatch = target.element_count(t) != count;
+  error.roundoff = roundoff;
+  return error;
+}
+
 }  // namespace
 
 Factor factor_of(const PairSums& sums) {
@@ -404,34 +435,12 @@ RowError row_error(const ResultTable& table, int64_t number) {
     error.identical = row.judged != Verdict::fail;
     return error;
   }
-  const DumpIndex &target = *table.target, &golden = *table.golden;
-  const TensorId t = target.items()[row.pair.target].tensor, g = golden.items()[row.pair.golden].tensor;
-  const Sides sides{&target.tensors()[t], &golden.tensors()[g]};
-  const double roundoff = std::max(roundoff_of(sides.target->dtype), roundoff_of(sides.golden->dtype));
-  if (row.mode == Mode::data) {
-    if (row.metrics >= 0) {
-      error = data_error(table.data_metrics[static_cast<size_t>(row.metrics)], sides);
-      error.roundoff = roundoff;
-      return masks_by_format(sides) ? of_masks(error) : error;
-    }
-    error.comparable = error.shape_mismatch = true;
-    error.exact_type = roundoff == 0;
-    return error;
-  }
-  const int64_t count = golden.element_count(g);
-  if (row.mode == Mode::statistics) {
-    error = statistics_error(sides.target->stats, sides.golden->stats, static_cast<double>(count));
-    error.statistics = true;
-    error.blind = is_blind(sides.target->stats) || is_blind(sides.golden->stats);
-  } else {
-    error.comparable = true;
-    error.identical = target.text(sides.target->digest) == golden.text(sides.golden->digest);
-  }
-  error.exact_type = !is_floating(sides.target->dtype) && !is_complex(sides.target->dtype);
-  error.count = static_cast<double>(std::max<int64_t>(count, 1));
-  error.shape_mismatch = target.element_count(t) != count;
-  error.roundoff = roundoff;
-  return row.mode == Mode::statistics && masks_by_format(sides) ? of_masks(error) : error;
+  const auto side = [](const DumpIndex& index, ItemId item) {
+    return &index.tensors()[index.items()[item].tensor];
+  };
+  const Sides sides{side(*table.target, row.pair.target), side(*table.golden, row.pair.golden)};
+  error = tensor_error(table, row, sides);
+  return error.magnitude && masks_by_format(sides) ? of_masks(error) : error;
 }
 
 std::vector<RowError> row_errors(const ResultTable& table, ThreadPool& pool) {

@@ -24,16 +24,16 @@ constexpr std::array<std::pair<std::string_view, OutputFormat>, 6> kWords = {
      {"csv", OutputFormat::csv},
      {"text", OutputFormat::text}}};
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_margin(std::string_view text) {
   const size_t begin = text.find_first_not_of(kWhite);
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
 // "{" or "[" with what JSON has behind it; a log line such as "[rank0] …" is none.
 bool begins_json(std::string_view text) {
-  text = trimmed(text);
+  text = without_margin(text);
   if (text.empty() || (text[0] != '{' && text[0] != '[')) return false;
-  const std::string_view behind = trimmed(text.substr(1));
+  const std::string_view behind = without_margin(text.substr(1));
   if (behind.empty()) return true;
   return text[0] == '{' ? behind[0] == '"' || behind[0] == '}' : behind[0] == '{' || behind[0] == ']';
 }
@@ -43,7 +43,7 @@ std::vector<std::string_view> lines_of(std::string_view head) {
   std::vector<std::string_view> lines;
   while (!head.empty() && lines.size() < kMostLines) {
     const size_t end = std::min(head.find('\n'), head.size());
-    if (!trimmed(head.substr(0, end)).empty()) lines.push_back(head.substr(0, end));
+    if (!without_margin(head.substr(0, end)).empty()) lines.push_back(head.substr(0, end));
     head.remove_prefix(std::min(end + 1, head.size()));
   }
   return lines;
@@ -52,7 +52,7 @@ std::vector<std::string_view> lines_of(std::string_view head) {
 // One object a line, or objects over lines. A first line that is cut off is a fault of that line where the
 // next one is whole.
 Framing framing_of_json(std::string_view head) {
-  if (trimmed(head).starts_with('[')) return Framing::objects;
+  if (without_margin(head).starts_with('[')) return Framing::objects;
   const std::vector<std::string_view> lines = lines_of(head);
   const size_t looked = std::min<size_t>(lines.size(), 2);
   for (size_t i = 0; i < looked; ++i)
@@ -119,7 +119,8 @@ Result<FileFormat> find_output_format(const File& file, std::optional<OutputForm
   if (forced == OutputFormat::request_output) return FileFormat{*forced, Framing::prints};
   if (forced == OutputFormat::csv) return FileFormat{*forced, Framing::rows};
   if (forced == OutputFormat::text) return FileFormat{*forced, Framing::whole};
-  if (trimmed(head).empty()) return Error{Code::format, printable(file.path()) + ": the file is empty"};
+  if (without_margin(head).empty())
+    return Error{Code::format, printable(file.path()) + ": the file is empty"};
   if (begins_json(head)) return FileFormat{OutputFormat::json, framing_of_json(head)};
   const std::vector<std::string_view> lines = lines_of(head);
   const auto any_line = [&](auto&& is) { return std::any_of(lines.begin(), lines.end(), is); };

@@ -9,14 +9,6 @@
 namespace ulpscope {
 namespace {
 
-constexpr std::string_view kWhite = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kWhite);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kWhite) - begin + 1);
-}
-
 // What the lexer says of the text alone, without the padding behind it.
 Error error_of(std::string_view text) {
   JsonLexer lexer(text);

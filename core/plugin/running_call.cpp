@@ -34,11 +34,23 @@ struct Writer {
   }
 };
 
+// Puts "source 'raw_dir' (/plugins/raw_dir.plugin.so)" piece by piece.
+template <class Put>
+void describe(const ComponentName& component, const Put& put) {
+  for (const std::string_view part : {std::string_view(component.kind), std::string_view(" '"),
+                                      std::string_view(component.name), std::string_view("'")})
+    put(part);
+  const char* file = file_of(component.name);
+  if (file == nullptr) return;
+  for (const std::string_view part : {std::string_view(" ("), std::string_view(file), std::string_view(")")})
+    put(part);
+}
+
 }  // namespace
 
 std::string ComponentName::text() const {
-  std::string all = std::string(kind) + " '" + name + "'";
-  if (const char* file = file_of(name)) all.append(" (").append(file).append(")");
+  std::string all;
+  describe(*this, [&](std::string_view part) { all += part; });
   return all;
 }
 
@@ -51,14 +63,7 @@ size_t running_call_text(char* buffer, size_t size) noexcept {
   const RunningCall call = current;
   if (call.function == nullptr || size == 0) return 0;
   Writer out{buffer, buffer + size - 1};
-  for (const std::string_view part : {std::string_view(call.component.kind), std::string_view(" '"),
-                                      std::string_view(call.component.name), std::string_view("'")})
-    out.put(part);
-  if (const char* file = file_of(call.component.name)) {
-    out.put(" (");
-    out.put(file);
-    out.put(")");
-  }
+  describe(call.component, [&](std::string_view part) noexcept { out.put(part); });
   out.put(" in ");
   out.put(call.function);
   *out.at = '\0';

@@ -37,13 +37,6 @@ constexpr Column kColumns[kDetailMetrics] = {{"余弦相似度", "cosine", false
                                              {"ULP误差平均值", "mean_ulp", true},
                                              {"ULP误差大于阈值占比", "ulp_over_threshold_rate", true}};
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 // Without spaces and case, as headers are compared.
 std::string plain(std::string_view text) {
   std::string out = to_lower(trimmed(text));

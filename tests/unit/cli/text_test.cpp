@@ -8,9 +8,9 @@
 namespace ulpscope {
 
 TEST_CASE("wrap: breaks at blanks, indents every line and keeps long words whole") {
-  CHECK(wrap("one two three", 2, 9) == "  one two\n  three\n");
-  CHECK(wrap("abcdefghijkl x", 0, 5) == "abcdefghijkl\nx\n");
-  CHECK(wrap("", 2, 9) == "  \n");
+  CHECK(wrap_text("one two three", 2, 9) == "  one two\n  three\n");
+  CHECK(wrap_text("abcdefghijkl x", 0, 5) == "abcdefghijkl\nx\n");
+  CHECK(wrap_text("", 2, 9) == "  \n");
 }
 
 TEST_CASE("table: columns are as wide as their widest cell and numbers stand right") {
