@@ -27,10 +27,10 @@ std::string option_lines(const std::vector<OptionSpec>& specs) {
     std::string heading = "  " + option_heading(spec);
     const std::string text = wrap_text(spec.doc, kOptionColumn, kWidth);
     if (heading.size() + 2 > kOptionColumn) {
-      out += heading + "\n" + text;
+      out.append(heading).append("\n").append(text);
     } else {
       heading.resize(kOptionColumn, ' ');
-      out += heading + text.substr(kOptionColumn);
+      out.append(heading).append(text, kOptionColumn);
     }
   }
   return out;

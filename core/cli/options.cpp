@@ -99,6 +99,7 @@ Error syntax_error(const po::error_with_option_name& problem) {
 Result<std::vector<po::option>> run_parser(const std::vector<OptionSpec>& specs,
                                            const std::vector<std::string>& arguments) {
   std::vector<std::string> words;
+  words.reserve(arguments.size());
   for (const std::string& word : arguments) words.push_back(canonical(specs, word));
   namespace style = po::command_line_style;
   try {
