@@ -115,6 +115,12 @@ File::~File() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+std::optional<int64_t> File::changed_ns() const {
+  struct stat status = {};
+  if (::fstat(fd_, &status) != 0) return std::nullopt;
+  return int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec;
+}
+
 Result<size_t> File::read_at(uint64_t offset, std::span<std::byte> dst) const {
   size_t done = 0;
   while (done < dst.size()) {

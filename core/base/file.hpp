@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ class File {
 
   const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }
+  // When the file was last written to or put in its place, in nanoseconds since 1970; nothing where the
+  // system does not say. A time that a user may set back does not count.
+  std::optional<int64_t> changed_ns() const;
   // Up to dst.size() bytes from offset; less only at the end of the file. io on a read error.
   Result<size_t> read_at(uint64_t offset, std::span<std::byte> dst) const;
   // Exactly dst.size() bytes; format when the file ends before.

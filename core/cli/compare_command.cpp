@@ -274,8 +274,8 @@ class CompareCommand : public Command {
   static Status open_folder(Context& context, const CompareRequest& request, const ResultTable& table,
                             const CompareJudge& judge, std::vector<std::string>& command, std::string& folder,
                             std::optional<Journal>& journal) {
-    JournalHeader header{
-        comparison_identity(*table.target, *table.golden, request.identity + judge.identity()), command};
+    const JournalHeader header{
+        comparison_identity(*table.target, *table.golden, request.identity + judge.identity()), command, 0};
     if (request.resume_folder.empty()) {
       ULPSCOPE_ASSIGN(folder, context.make_output_folder("compare"));
       auto created = Journal::create(folder, header);
@@ -307,7 +307,7 @@ class CompareCommand : public Command {
     } else {
       ReportRequest wanted = request.report;
       ULPSCOPE_ASSIGN(wanted.pool, context.pool());
-      wanted.keep_existing = !request.resume_folder.empty();
+      wanted.keep_existing = !request.resume_folder.empty() && table.measured_again == 0;
       if (wanted.keep_existing && is_complete(wanted, folder))
         context.log().info(printable(folder) + ": the run is complete, its reports stay as they are");
       ULPSCOPE_ASSIGN(const std::vector<std::string> paths, write_reports(table, wanted, folder));

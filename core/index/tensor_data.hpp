@@ -25,6 +25,8 @@ class TensorData {
   bool seekable() const { return file_.has_value(); }
   // Exactly dst.size() bytes from offset. io/format when they are not there. Any thread when seekable.
   Status read(uint64_t offset, std::span<std::byte> dst);
+  // As of the file; nothing for a stream, whose files only its source knows.
+  std::optional<int64_t> changed_ns() const { return file_ ? file_->changed_ns() : std::nullopt; }
   // The CRC-32 that the file states for these bytes, where it does.
   std::optional<uint32_t> stated_crc32() const { return crc32_; }
 

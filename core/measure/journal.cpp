@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -153,6 +154,7 @@ std::string header_line(const JournalHeader& header) {
   Json json = {{"schema", kSchema},
                {"identity", header.identity},
                {"command", header.command},
+               {"started_ns", header.started_ns},
                {"metrics_bytes", sizeof(StoredMetrics)},
                {"peer_bytes", sizeof(PeerSums)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -167,9 +169,9 @@ Result<JournalHeader> parse_header(const std::string& path, std::string_view lin
       json.value("peer_bytes", uint64_t{0}) != sizeof(PeerSums))
     return expected("written by another version of this program");
   if (!json.contains("identity") || !json["identity"].is_string() || !json.contains("command") ||
-      !json["command"].is_array())
-    return expected("identity or command is missing");
-  JournalHeader header{json["identity"].get<std::string>(), {}};
+      !json["command"].is_array() || !json.contains("started_ns") || !json["started_ns"].is_number_integer())
+    return expected("identity, command or started_ns is missing");
+  JournalHeader header{json["identity"].get<std::string>(), {}, json["started_ns"].get<int64_t>()};
   for (const Json& word : json["command"]) {
     if (!word.is_string()) return expected("command holds something that is not text");
     header.command.push_back(word.get<std::string>());
@@ -191,8 +193,12 @@ Result<Journal> Journal::create(const std::string& folder, const JournalHeader& 
   const std::string path = path_in(folder);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0) return io_error(path);
-  Journal journal(fd);
-  ULPSCOPE_TRY(write_all(fd, header_line(header)));
+  timespec now = {};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  JournalHeader stamped = header;
+  stamped.started_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  Journal journal(fd, stamped.started_ns);
+  ULPSCOPE_TRY(write_all(fd, header_line(stamped)));
   return journal;
 }
 
@@ -211,7 +217,7 @@ Result<Journal> Journal::resume(const std::string& folder, const JournalHeader& 
     return Error{Code::usage, path + ": belongs to a comparison of other dumps or with other options"};
   const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return io_error(path);
-  Journal journal(fd);
+  Journal journal(fd, found.started_ns);
   uint64_t whole = 0;  // bytes up to the end of the last whole line
   while (end != std::string_view::npos) {
     whole += end + 1;
@@ -226,7 +232,9 @@ Result<Journal> Journal::resume(const std::string& folder, const JournalHeader& 
 }
 
 Journal::Journal(Journal&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), finished_(std::move(other.finished_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      started_ns_(other.started_ns_),
+      finished_(std::move(other.finished_)) {}
 
 Journal::~Journal() {
   if (fd_ >= 0) ::close(fd_);

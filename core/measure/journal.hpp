@@ -17,6 +17,7 @@ namespace ulpscope {
 struct JournalHeader {
   std::string identity;              // hash of inputs, options and policy
   std::vector<std::string> command;  // as the user gave it
+  int64_t started_ns = 0;            // since 1970, by the clock that marks files; set by create
 };
 
 class Journal {
@@ -35,6 +36,8 @@ class Journal {
   Journal& operator=(Journal&&) = delete;
   ~Journal();
 
+  // What a file that changed before this time holds was measured. Set by create and resume.
+  int64_t started_ns() const { return started_ns_; }
   // Metrics of rows finished before, by row; taken out as they are used.
   std::map<int64_t, DataMetrics>& finished() { return finished_; }
   // Appends rows in one write. io. Any thread.
@@ -45,8 +48,9 @@ class Journal {
   Status append(const std::vector<Entry>& entries);
 
  private:
-  explicit Journal(int fd) : fd_(fd) {}
+  Journal(int fd, int64_t started_ns) : fd_(fd), started_ns_(started_ns) {}
   int fd_ = -1;
+  int64_t started_ns_ = 0;
   std::mutex write_mutex_;
   std::map<int64_t, DataMetrics> finished_;
 };

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/batches.hpp"
+#include "base/text.hpp"
+#include "index/tensor_data.hpp"
 #include "measure/data_task.hpp"
 #include "measure/distribution.hpp"
 #include "measure/padding.hpp"
@@ -321,6 +324,25 @@ Status choose_judgements(ResultTable& table, RowGrouping& judge, std::vector<Dat
   return {};
 }
 
+// Whether the data of an item is for certain what it was at that time.
+bool is_older(const DumpIndex& index, ItemId item, int64_t time_ns) {
+  const auto data = TensorData::open(index, index.items()[item].tensor);
+  const auto changed = data.ok() ? data->changed_ns() : std::nullopt;
+  return changed && *changed < time_ns;
+}
+
+// The same of both sides of a row, all items of a merge.
+bool is_as_measured(const ResultTable& table, int64_t row, int64_t started_ns) {
+  const ItemPair& pair = table.rows[static_cast<size_t>(row)].pair;
+  bool older =
+      is_older(*table.target, pair.target, started_ns) && is_older(*table.golden, pair.golden, started_ns);
+  if (pair.merge < 0) return older;
+  const Merge& merge = table.pairs.merges[static_cast<size_t>(pair.merge)];
+  for (const ItemId item : merge.items)
+    older = older && is_older(merge.target_side ? *table.target : *table.golden, item, started_ns);
+  return older;
+}
+
 }  // namespace
 
 Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& pool, const Cancel& cancel,
@@ -329,16 +351,25 @@ Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& po
   if (options.judge != nullptr) ULPSCOPE_TRY(choose_judgements(table, *options.judge, pairs));
   Collector collector(table, diagnostics, journal, listener);
   std::vector<DataPair> open_pairs;
+  table.measured_again = 0;
   for (const DataPair& pair : pairs) {
     collector.add_slot(pair.row);
     if (journal != nullptr) {
       if (auto found = journal->finished().find(pair.row); found != journal->finished().end()) {
-        table.data_metrics.back() = std::move(found->second);
-        continue;
+        if (is_as_measured(table, pair.row, journal->started_ns())) {
+          table.data_metrics.back() = std::move(found->second);
+          continue;
+        }
+        ++table.measured_again;
       }
     }
     open_pairs.push_back(pair);
   }
+  if (table.measured_again > 0)
+    diagnostics.add({Severity::warning, Code::io, "resume",
+                     count_text(table.measured_again) +
+                         (table.measured_again == 1 ? " pair is" : " pairs are") +
+                         " measured again: their files may have changed since the run began"});
   if (listener != nullptr)
     listener->planned(static_cast<int64_t>(open_pairs.size()), total_bytes(open_pairs));
 

@@ -124,6 +124,7 @@ struct ResultTable {
   Localisation localisation;
   std::vector<Diagnostic> diagnostics;
   int64_t diagnostic_count = 0;
+  int64_t measured_again = 0;  // rows that a resumed run had measured, of files that may have changed since
   std::vector<std::string> command;
   std::string policy_file, policy_profile = "seed", policy_hash;
 };

@@ -480,6 +480,25 @@ class StoppedRunTest(CompareTest):
                 self.check(1, "compare", "--resume", "cut")
                 self.assertEqual(self.reports("cut"), self.reports("whole"))
 
+    def test_a_file_that_changed_since_is_measured_again(self):
+        target, golden = self.make_folders()
+        self.check(1, "compare", target, golden, "-o", "whole", "--exact-output")
+        with open(self.path("whole", "journal.jsonl"), encoding="utf-8") as file:
+            journal = file.read()
+        name = sorted(name for name in os.listdir(target) if name.endswith(".npy"))[0]
+        with open(os.path.join(target, name), "r+b") as file:
+            file.seek(-4, os.SEEK_END)
+            last = file.read(4)
+            file.seek(-4, os.SEEK_END)
+            file.write(bytes(255 - byte for byte in last))
+        self.check(1, "compare", target, golden, "-o", "fresh", "--exact-output")
+        self.write("cut/journal.jsonl", journal)
+        run = self.check(1, "compare", "--resume", "cut")
+        self.assertIn("1 pair is measured again: their files may have changed since the run began",
+                      run.err + self.reports("cut")[0])
+        rows = [json.loads(self.reports(folder)[0])["rows"] for folder in ("cut", "fresh")]
+        self.assertEqual(*rows)
+
     def test_a_finished_run_is_complete(self):
         target, golden = self.make_folders()
         self.check(1, "compare", target, golden, "-o", "whole", "--exact-output")
