@@ -119,12 +119,11 @@ Result<ExitCode> compare(Context& context) {
   if (format == "md") answer.shown = config_check_markdown(result);
   ULPSCOPE_TRY(give_answer(context, answer, format));
   const int64_t judged = result.counts[0] + (options.has("strict") ? result.counts[1] : 0);
-  const bool lost = context.diagnostics().count(Severity::error) > 0 || result.compared_sections == 0;
   if (result.compared_sections == 0)
     context.log().error(
         "config-check: nothing could be compared: the sides have no readable input in common");
   if (judged > 0) return ExitCode::finding;
-  return lost ? ExitCode::unreadable : ExitCode::success;
+  return result.is_complete ? ExitCode::success : ExitCode::unreadable;
 }
 
 Result<ExitCode> collect(Context& context) {

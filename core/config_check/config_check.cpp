@@ -63,7 +63,7 @@ void hide_secrets(ConfigValue& value, const SecretValues& golden, const SecretVa
 std::string ConfigCheckResult::verdict() const {
   for (size_t i = 0; i < counts.size(); ++i)
     if (counts[i] > 0) return std::string(to_text(static_cast<ConfigSeverity>(i)));
-  return "pass";
+  return is_complete ? "pass" : "incomplete";
 }
 
 void ConfigCheckRun::add(ConfigRow row) {
@@ -123,6 +123,7 @@ ConfigCheckResult config_check(ConfigCheckRun run) {
   ConfigCheckResult result;
   result.rows = std::move(run.rows);
   result.compared_sections = run.compared_sections;
+  result.is_complete = run.compared_sections > 0 && run.diagnostics.count(Severity::error) == 0;
   for (ConfigRow& row : result.rows) {
     hide_secrets(row.golden, run.golden.secrets, run.problem.secrets);
     hide_secrets(row.problem, run.golden.secrets, run.problem.secrets);

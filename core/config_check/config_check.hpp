@@ -36,8 +36,9 @@ struct ConfigCheckResult {
   std::vector<ConfigRow> rows;  // by severity, section and key
   std::array<int64_t, 3> counts = {};
   int64_t compared_sections = 0;
+  bool is_complete = false;  // something was compared, and nothing was lost
 
-  // "error", "warning", "info" or "pass".
+  // "error", "warning", "info", or without differences "pass"; "incomplete" where that is not known.
   std::string verdict() const;
 };
 

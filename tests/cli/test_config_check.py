@@ -152,6 +152,15 @@ class Inputs(ConfigCheckTest):
                                    self.write("b", '[{"name": "torch", "version": "2.6.0"}]'))
         self.assertEqual([r["key"] for r in result["differences"]], ["torch"])
 
+    def test_what_could_not_be_read_is_no_pass(self):
+        sides = []
+        for side in ("g", "p"):
+            sides += ["--" + {"g": "golden", "p": "problem"}[side], self.bundle(side, **{"pip.txt": "torch==2.7\n"})]
+            os.makedirs(self.path(side, "env.txt"))
+        run = self.check(3, "config-check", *sides, "--format", "json")
+        self.assertEqual(json.loads(run.out)["verdict"], "incomplete")
+        self.assertIn("env.txt: is a folder, expected a file", run.err)
+
     def test_nothing_to_compare(self):
         run = self.check(3, "config-check", "--golden-pip", self.write("a", "x==1"), "--problem-env", self.write("b", "A=1"))
         self.assertIn("nothing could be compared", run.err)

@@ -76,6 +76,8 @@ class MyPlugin final : public ulpscope::Source {
       else if (!text.empty())
         trouble(sink, number, "expected OP ROLE PATH DTYPE DIMS FILE");
     }
+    // A run that ended before it wrote is not a run without operations.
+    if (number == 0) trouble(sink, 1, "the list is empty (an unfinished run?)");
   }
 
  private:
