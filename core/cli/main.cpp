@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,13 @@ extern "C" void on_signal(int /*signal*/) {
   cancel->request();
   constexpr std::string_view kSaid = "\nulpscope: stopping; once more ends it at once\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kSaid.data(), kSaid.size());
+}
+
+// A stream that was closed must not become that of the next file which is opened: it is taken by one that
+// nothing can be written to.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY);
 }
 
 void catch_signals(Cancel& cancel) {
@@ -192,6 +200,7 @@ int guarded_main(const std::vector<std::string>& words, ulpscope::Cancel& cancel
 int main(int argc, char** argv) {
   // Outlives everything that a late signal may still reach.
   static ulpscope::Cancel cancel;
+  ulpscope::hold_standard_streams();
   ulpscope::catch_signals(cancel);
   ulpscope::watch_for_plugin_ends();
   const int code = guarded_main(std::vector<std::string>(argv + 1, argv + argc), cancel);

@@ -82,6 +82,15 @@ class Frame(runs.RunTest):
         self.assertEqual(process.returncode, 3)
         self.assertIn(b"stdout: No space left on device", process.stderr)
 
+    def test_a_closed_stdout_is_an_error_and_takes_nothing_from_files(self):
+        for words in (["version"], ["plugins", "list"]):
+            with self.subTest(words):
+                process = __import__("subprocess").run(["sh", "-c", 'exec "$0" "$@" >&-', runs.PROGRAM, *words], stderr=-1,
+                                                       timeout=60)
+                self.assertEqual(process.returncode, 3)
+                self.assertIn(b"stdout: Bad file descriptor", process.stderr)
+                self.assertNotIn(b"plugin or library printed", process.stderr)
+
     def test_help_that_cannot_be_written_is_an_error(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
