@@ -34,7 +34,9 @@ std::vector<std::string> as_set(const ConfigValue& value) {
   return {found.begin(), found.end()};
 }
 
-std::string without_torch(std::string text) { return text.starts_with("torch.") ? text.substr(6) : text; }
+std::string without_torch(const std::string& text) {
+  return text.starts_with("torch.") ? text.substr(6) : text;
+}
 
 bool same_setting(const std::string& key, const ConfigValue& a, const ConfigValue& b) {
   const std::string name = last_part(key);
