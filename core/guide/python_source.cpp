@@ -165,6 +165,30 @@ bool has_word(std::string_view code, std::string_view word) {
   return false;
 }
 
+std::vector<size_t> find_handlers(const PythonSource& source, const PythonFunction& function, size_t line) {
+  const std::vector<LogicalLine>& lines = source.logical;
+  // Outwards over the headers that hold the line. A clause of a try is as far in as its try, which is passed.
+  size_t within = lines[line].indent, opening = line;
+  while (opening > function.def && !(lines[opening].indent < within && lines[opening].code == "try:")) {
+    within = std::min(within, lines[opening].indent);
+    --opening;
+  }
+  if (opening <= function.def) return {};
+  std::vector<size_t> handlers, final;
+  const size_t indent = lines[opening].indent;
+  for (size_t i = line + 1; i < function.end && lines[i].indent >= indent; ++i) {
+    if (lines[i].indent > indent) continue;
+    const std::string& code = lines[i].code;
+    if (begins_with_word(code, "except"))
+      handlers.push_back(i);
+    else if (begins_with_word(code, "finally"))
+      final.push_back(i);
+    else if (!begins_with_word(code, "else"))
+      break;
+  }
+  return handlers.empty() ? final : handlers;
+}
+
 PythonSource scan_python(std::string_view text) { return Scanner(text).run(); }
 
 std::vector<size_t> find_classes(const PythonSource& source, std::string_view name) {

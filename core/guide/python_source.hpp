@@ -43,6 +43,10 @@ std::vector<size_t> find_classes(const PythonSource& source, std::string_view na
 std::vector<PythonFunction> find_functions(const PythonSource& source, size_t class_line,
                                            std::string_view name);
 
+// The except clauses of the innermost try that holds a logical line of a function, by their lines; of a try
+// without any, its finally. Empty: no try holds the line.
+std::vector<size_t> find_handlers(const PythonSource& source, const PythonFunction& function, size_t line);
+
 inline constexpr size_t kNoLine = static_cast<size_t>(-1);
 
 // Whether word stands in code as a name of its own.

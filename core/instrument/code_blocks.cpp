@@ -98,6 +98,12 @@ std::vector<std::string> end_lines(const BlockContext& context, bool empty) {
   return {empty ? "_ulpscope_step.end(empty=True)" : "_ulpscope_step.end()"};
 }
 
+std::vector<std::string> raise_lines(const BlockContext& context) {
+  if (context.options.is_direct()) return {};
+  // What raised may stand before the begin of the first step.
+  return {"if \"_ulpscope_step\" in locals():", "    _ulpscope_step.end()"};
+}
+
 std::vector<std::string> keep_lines(const BlockContext& context) {
   if (context.options.is_direct()) return {"pass  # the step stays open for sample_tokens"};
   return {"_ulpscope_step.keep()"};

@@ -25,6 +25,8 @@ std::vector<std::string> init_lines(const BlockContext& context);
 std::vector<std::string> begin_lines(const BlockContext& context);
 // empty: the return says that there was nothing to do.
 std::vector<std::string> end_lines(const BlockContext& context, bool empty);
+// For a handler of what the enclosed call raises; none with --emit direct.
+std::vector<std::string> raise_lines(const BlockContext& context);
 // For a step that another method closes.
 std::vector<std::string> keep_lines(const BlockContext& context);
 std::vector<std::string> resume_lines(const BlockContext& context);

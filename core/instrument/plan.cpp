@@ -94,6 +94,7 @@ class FilePlanner {
 
   // V0 went away between two releases.
   bool may_be_gone(const Anchor& anchor) const {
+    if (!anchor.knows(version_of(anchor))) return true;
     return anchor.engine == "v0" && tree_.vllm->is_development && options_.engine == "auto";
   }
 
@@ -164,7 +165,7 @@ class FilePlanner {
   bool check_first_statement(const Anchor& anchor, const PythonFunction& function) {
     if (function.first_statement >= function.end)
       return refuse("E_FIRST", place(function.def) + ": " + name_of(anchor) + " has no statement");
-    if (anchor.starts_with.empty()) return true;
+    if (anchor.starts_with.empty() || !anchor.knows(version_of(anchor))) return true;
     const std::string& first = source_.logical[function.first_statement].code;
     const std::string_view rest =
         std::string_view(first).substr(std::min(anchor.starts_with.size(), first.size()));
@@ -250,7 +251,8 @@ class FilePlanner {
       });
       if (!calls) continue;
       put(file, line.first, line.indent, anchor.id + ".begin", begin_lines(context));
-      return put(file, line.last + 1, line.indent, anchor.id + ".end", end_lines(context, false));
+      put(file, line.last + 1, line.indent, anchor.id + ".end", end_lines(context, false));
+      return end_where_it_raises(anchor, function, i, context, file);
     }
     const auto called = anchor.called.empty() ? std::vector<PythonFunction>()
                                               : find_functions(source_, class_line, anchor.called);
@@ -264,6 +266,21 @@ class FilePlanner {
                           "; nothing is collected there");
   }
 
+  // A loop that catches what its call raises keeps its frame, and with it the step: the handlers close it.
+  void end_where_it_raises(const Anchor& anchor, const PythonFunction& function, size_t call,
+                           const BlockContext& context, PlannedFile& file) {
+    const std::vector<std::string> lines = raise_lines(context);
+    if (lines.empty()) return;
+    for (const size_t handler : find_handlers(source_, function, call)) {
+      const size_t body = handler + 1;
+      if (body < function.end && source_.logical[body].indent > source_.logical[handler].indent)
+        put(file, source_.logical[body].first, source_.logical[body].indent, anchor.id + ".raise", lines);
+      else
+        plan_.notes.push_back(place(handler) + ": a handler on one line; a step whose call raises is " +
+                              "closed by the next one");
+    }
+  }
+
   const EngineTree& tree_;
   const InstrumentOptions& options_;
   InstrumentPlan& plan_;
@@ -272,7 +289,8 @@ class FilePlanner {
   std::string path_;
 };
 
-bool is_wanted(const Anchor& anchor, const EngineTree& tree, const InstrumentOptions& options) {
+bool is_wanted(const Anchor& anchor, const EngineTree& tree, const AnchorTable& table,
+               const InstrumentOptions& options) {
   const bool around_call = !anchor.call.empty();
   if (around_call != (options.strategy == "guide")) return false;
   if (options.engine != "auto" && anchor.engine != options.engine) return false;
@@ -282,7 +300,8 @@ bool is_wanted(const Anchor& anchor, const EngineTree& tree, const InstrumentOpt
   if (options.device == "gpu" && of_ascend) return false;
   if (options.device == "npu" && !of_ascend && anchor.engine == "v1") return false;
   if (of_ascend) return tree.has_ascend && tree.vllm_ascend && anchor.knows(*tree.vllm_ascend);
-  return anchor.knows(*tree.vllm);
+  const bool tried = options.allow_unknown_shape && !table.knows(*tree.vllm) && anchor.engine == "v1";
+  return tried || anchor.knows(*tree.vllm);
 }
 
 // Where an engine is collected whose package is in another tree: vLLM and vllm-ascend may be two checkouts.
@@ -313,13 +332,24 @@ std::optional<Refusal> check_version(const EngineTree& tree, const AnchorTable& 
                        ": no version of vLLM found in vllm/_version.py, vllm/version.py, "
                        "vllm-*.dist-info, PKG-INFO or a tag of the checkout; give --vllm-version"};
   if (!table.knows(*tree.vllm) && !options.allow_unknown_shape)
-    return Refusal{"E_VERSION",
-                   "vLLM " + tree.vllm->text + " is not in the anchor table, the nearest known is " +
-                       table.nearest(*tree.vllm) +
-                       "; --style wrap --allow-unknown-shape goes on, --vllm-version gives another"};
+    return Refusal{"E_VERSION", "vLLM " + tree.vllm->text +
+                                    " is not in the anchor table, the nearest known is " +
+                                    table.nearest(*tree.vllm)};
   if (tree.has_ascend && !tree.vllm_ascend && options.device != "gpu")
     return Refusal{"E_VERSION", tree.root + ": no version of vllm-ascend found; give --ascend-version"};
   return std::nullopt;
+}
+
+// The ids of the anchors that a plan patches: "V1-X, V1-M".
+std::string patched_places(const InstrumentPlan& plan) {
+  std::string places;
+  for (const PlannedFile& file : plan.files)
+    for (const Insertion& each : file.insertions) {
+      const std::string id = each.part.substr(0, each.part.find('.'));
+      if (!each.part.ends_with(".init") && places.find(id) == std::string::npos)
+        places += (places.empty() ? "" : ", ") + id;
+    }
+  return places;
 }
 
 std::string hook_text(const InstrumentOptions& options) {
@@ -330,6 +360,67 @@ std::string hook_text(const InstrumentOptions& options) {
   for (const char c : options_json(options)) json += c == '\'' ? std::string("\\u0027") : std::string(1, c);
   text.replace(text.find(place), place.size(), json);
   return text;
+}
+
+// The plan of a tree whose versions are good.
+InstrumentPlan plan_of(const EngineTree& tree, const AnchorTable& table, const InstrumentOptions& options,
+                       const BaseText& base) {
+  InstrumentPlan plan;
+  std::vector<std::pair<std::string, std::vector<const Anchor*>>> files;
+  for (const Anchor& anchor : table.anchors) {
+    if (!is_wanted(anchor, tree, table, options)) continue;
+    if (anchor.project == "vllm" && !tree.has_vllm) continue;
+    if (files.empty() || files.back().first != anchor.file) files.push_back({anchor.file, {}});
+    files.back().second.push_back(&anchor);
+  }
+  FilePlanner planner(tree, options, plan, base);
+  for (const auto& [path, anchors] : files)
+    if (!planner.add(path, anchors)) break;
+  if (const AscendSwitch* own = builtin_switch(tree, table, options); own != nullptr && !plan.refusal)
+    plan.refusal =
+        Refusal{"E_BUILTIN", "vllm-ascend " + tree.vllm_ascend->text +
+                                 " has a collector of its own: start with " + "--additional-config '" +
+                                 own->text + "' and --enforce-eager; --device gpu patches the GPU runner"};
+  const std::string elsewhere = place_elsewhere(table, tree, options);
+  if (!plan.refusal && plan.files.empty()) {
+    const std::string& why = plan.notes.empty() ? elsewhere : plan.notes.front();
+    plan.refusal = Refusal{plan.notes.empty() ? "E_NOFILE" : "E_NOMETHOD",
+                           tree.root + ": no anchor of " + tree.vllm->text +
+                               " for these options is in the tree" + (why.empty() ? "" : ": " + why)};
+  }
+  if (plan.refusal) {
+    plan.files.clear();
+    return plan;
+  }
+  if (!elsewhere.empty()) plan.notes.push_back(elsewhere);
+  if (!table.knows(*tree.vllm))
+    plan.notes.push_back("vLLM " + tree.vllm->text + " is an untested version: collected at the places of " +
+                         table.vllm.last.text + " (" + patched_places(plan) + ")");
+  if (!options.is_direct()) {
+    PlannedFile hook;
+    hook.path = hook_path(tree);
+    hook.changed = hook_text(options);
+    hook.is_new = true;
+    plan.files.push_back(std::move(hook));
+  }
+  return plan;
+}
+
+// What can be done with a tree that is newer than the table: whether its places are those of the newest
+// version that is known.
+std::string newest_places(const EngineTree& tree, const AnchorTable& table, InstrumentOptions options,
+                          const BaseText& base) {
+  const std::string newest = table.vllm.last.text;
+  if (*tree.vllm < table.vllm.first || options.engine == "v0" || options.strategy != "worker" ||
+      options.is_direct())
+    return "--style wrap --allow-unknown-shape collects in the model runners of V1, --vllm-version gives "
+           "another version";
+  options.style = "wrap";
+  options.allow_unknown_shape = true;
+  const InstrumentPlan plan = plan_of(tree, table, options, base);
+  if (plan.refusal) return "and its places are not those of " + newest + ": " + plan.refusal->message;
+  return "its places are those of " + newest + " (" + patched_places(plan) +
+         "): --style wrap --allow-unknown-shape collects there, untested";
 }
 
 }  // namespace
@@ -381,43 +472,9 @@ InstrumentPlan make_plan(const EngineTree& tree, const AnchorTable& table, const
                          const BaseText& base) {
   InstrumentPlan plan;
   plan.refusal = check_version(tree, table, options);
-  if (plan.refusal) return plan;
-  std::vector<std::pair<std::string, std::vector<const Anchor*>>> files;
-  for (const Anchor& anchor : table.anchors) {
-    const bool unknown = options.allow_unknown_shape && !table.knows(*tree.vllm) && anchor.engine == "v1" &&
-                         anchor.project == "vllm" && options.strategy == "worker" && options.engine != "v0";
-    if (!unknown && !is_wanted(anchor, tree, options)) continue;
-    if (anchor.project == "vllm" && !tree.has_vllm) continue;
-    if (files.empty() || files.back().first != anchor.file) files.push_back({anchor.file, {}});
-    files.back().second.push_back(&anchor);
-  }
-  FilePlanner planner(tree, options, plan, base);
-  for (const auto& [path, anchors] : files)
-    if (!planner.add(path, anchors)) break;
-  if (const AscendSwitch* own = builtin_switch(tree, table, options); own != nullptr && !plan.refusal)
-    plan.refusal =
-        Refusal{"E_BUILTIN", "vllm-ascend " + tree.vllm_ascend->text +
-                                 " has a collector of its own: start with " + "--additional-config '" +
-                                 own->text + "' and --enforce-eager; --device gpu patches the GPU runner"};
-  const std::string elsewhere = place_elsewhere(table, tree, options);
-  if (!plan.refusal && plan.files.empty()) {
-    const std::string& why = plan.notes.empty() ? elsewhere : plan.notes.front();
-    plan.refusal = Refusal{plan.notes.empty() ? "E_NOFILE" : "E_NOMETHOD",
-                           tree.root + ": no anchor of " + tree.vllm->text +
-                               " for these options is in the tree" + (why.empty() ? "" : ": " + why)};
-  }
-  if (plan.refusal) {
-    plan.files.clear();
-    return plan;
-  }
-  if (!elsewhere.empty()) plan.notes.push_back(elsewhere);
-  if (!options.is_direct()) {
-    PlannedFile hook;
-    hook.path = hook_path(tree);
-    hook.changed = hook_text(options);
-    hook.is_new = true;
-    plan.files.push_back(std::move(hook));
-  }
+  if (!plan.refusal) return plan_of(tree, table, options, base);
+  if (tree.vllm && !table.knows(*tree.vllm))
+    plan.refusal->message += "; " + newest_places(tree, table, options, base);
   return plan;
 }
 

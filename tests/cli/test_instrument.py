@@ -147,8 +147,43 @@ class Skeletons(InstrumentTest):
             file.write("    while True:\n        try:\n            output = run_method(worker, method, args, kwargs)\n"
                        "        except Exception:\n            pass\n")
         plan = self.instrument(0, "--plan", "--strategy", "guide")
-        self.assertEqual([p["part"] for f in plan["files"] for p in f["parts"]], ["V0-P.begin", "V0-P.end", "V0-E.wrap"])
+        self.assertEqual([p["part"] for f in plan["files"] for p in f["parts"]],
+                         ["V0-P.begin", "V0-P.end", "V0-P.raise", "V0-E.wrap"])
         self.assertTrue(any("llm.generate(prompts" in note for note in plan["notes"]))
+
+    def test_a_worker_whose_call_raises_closes_its_step(self):
+        loop = ("    for method, args in task_queue:\n        try:\n            if method is None:\n                raise LookupError\n"
+                "            output = run_method(worker_factory, method, args, {})\n        except LookupError: raised.append(None)\n"
+                "        except Exception as problem:\n            raised.append(problem)  # kept: its frame stays alive\n"
+                "        seen.append(list(made))\n"
+                "raised, seen, made = [], [], []\n"
+                "class Debugger:\n    def __init__(self, config_path=None): pass\n    def start(self): made.append('start')\n"
+                "    def stop(self): made.append('stop')\n    def step(self): made.append('step')\n"
+                "def run_method(worker, method, args, kwargs):\n    if args: raise ValueError(args)\n")
+        script = ("import sys, types, json; sys.path.insert(0, %r)\n"
+                  "for name in ('msprobe', 'msprobe.pytorch'): sys.modules[name] = types.ModuleType(name)\n"
+                  "import vllm.executor.multiproc_worker_utils as m\n"
+                  "sys.modules['msprobe.pytorch'].PrecisionDebugger = m.Debugger\n"
+                  "m.worker = worker = types.SimpleNamespace()\n"
+                  "tasks = [(None, ()), ('execute_model', (1,)), ('load_model', (1,)), ('execute_model', ())]\n"
+                  "m._run_worker_process(worker, tasks, None, None, 0)\n"
+                  "print(json.dumps([m.seen, len(m.raised)]))\n")
+        once = ["start", "stop", "step"]
+        for words, expected in (((), [[], once, once, once * 2]),
+                                (("--emit", "direct"), [[], ["start"], once, once * 2])):
+            with self.subTest(words):
+                self.tree("v0.9.1")
+                with open(self.path("tree/vllm/executor/multiproc_worker_utils.py"), "a", encoding="utf-8") as file:
+                    file.write(loop)
+                before = content(self.path("tree"))
+                result = self.instrument(0, "--apply", "--strategy", "guide", "--level", "L1", "--config", "/c.json", *words)
+                self.assertEqual(any("a handler on one line" in note for note in result["notes"]), not words)
+                done = subprocess.run([sys.executable, "-B", "-c", script % self.path("tree")], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE)
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+                self.assertEqual(json.loads(done.stdout), [expected, 3])
+                self.instrument(0, "--revert")
+                self.assertEqual(content(self.path("tree")), before)
 
     def test_a_ledger_alone_says_which_step_made_which_token(self):
         self.tree("v0.11.0")
@@ -193,7 +228,34 @@ class Refusals(InstrumentTest):
         self.instrument(0, "--plan", "--vllm-version", "0.9.1")
         self.edit("vllm_ascend/_version.py")
         self.assertIn("the nearest known is 0.24", self.refused("E_VERSION", "--vllm-version", "0.99.0"))
-        self.instrument(0, "--plan", "--vllm-version", "0.99.0", "--style", "wrap", "--allow-unknown-shape", "--device", "gpu")
+
+    def test_a_version_newer_than_the_table_is_tried_at_its_newest_places(self):
+        self.tree("v0.23.0")
+        newer = ("--vllm-version", "0.99.0", "--device", "gpu")
+        message = self.refused("E_VERSION", *newer)
+        self.assertIn("its places are those of 0.24 (V1-X, V1-M): --style wrap --allow-unknown-shape", message)
+        before = content(self.path("tree"))
+        result = self.instrument(0, "--apply", *newer, "--style", "wrap", "--allow-unknown-shape")
+        self.assertTrue(any("0.99.0 is an untested version" in note for note in result["notes"]), result["notes"])
+        found, log = self.paths()
+        self.assertEqual(sorted(found), ["V1-M", "V1-X"])
+        self.assertEqual([each["bad"] for each in found.values()], [[], []])
+        self.assertNotIn("collection is off", log)
+        self.instrument(0, "--revert")
+        self.assertEqual(content(self.path("tree")), before)
+        # Another first statement and a runner that is gone do not matter to a decorator; a renamed method does.
+        self.edit(self.RUNNER, ("        self.vllm_config = vllm_config", "        x = 1"))
+        self.assertIn("(V1-X, V1-M)", self.refused("E_VERSION", *newer))
+        os.rename(self.path("tree", self.RUNNER), self.path("kept.py"))
+        self.assertIn("(V1-M)", self.refused("E_VERSION", *newer))
+        os.rename(self.path("kept.py"), self.path("tree", self.RUNNER))
+        self.edit(self.RUNNER, ("def execute_model(", "def run_model("))
+        message = self.refused("E_VERSION", *newer)
+        self.assertIn("and its places are not those of 0.24: vllm/v1/worker/gpu_model_runner.py: "
+                      "GPUModelRunner.execute_model is not there", message)
+        self.assertIn("--vllm-version gives another", self.refused("E_VERSION", *newer, "--engine", "v0"))
+        # What another version of vllm-ascend offers by itself is said too.
+        self.assertIn("has a collector of its own", self.refused("E_VERSION", "--vllm-version", "0.99.0", "--device", "npu"))
 
     def test_missing_file_class_and_twice(self):
         self.tree("v0.9.1")

@@ -59,6 +59,52 @@ TEST_CASE("python: a class, a method, its first statement and its own returns") 
   CHECK(h[0].returns_on_a_line.size() == 1);
 }
 
+TEST_CASE("python: the handlers of what a line raises") {
+  constexpr std::string_view kLoop = R"py(def f():
+    try:
+        while a:
+            try:
+                b()
+                with c:
+                    call()
+            except d:
+                e()
+            except (g,
+                    h): pass
+            else:
+                i()
+            finally:
+                j()
+            k()
+    except l:
+        try:
+            m()
+        finally:
+            n()
+    o()
+)py";
+  const PythonSource source = scan_python(kLoop);
+  const auto functions = find_functions(source, kNoLine, "f");
+  REQUIRE(functions.size() == 1);
+  // Lines from 1 of the handlers of a line from 1.
+  const auto handlers_of = [&](size_t line) {
+    std::vector<size_t> found;
+    for (size_t i = 0; i < source.logical.size(); ++i) {
+      if (source.logical[i].first + 1 != line) continue;
+      for (const size_t handler : find_handlers(source, functions[0], i))
+        found.push_back(source.logical[handler].first + 1);
+    }
+    return found;
+  };
+  CHECK(handlers_of(7) == std::vector<size_t>{8, 10});
+  CHECK(handlers_of(9) == std::vector<size_t>{17});   // a handler is not in its own try
+  CHECK(handlers_of(13) == std::vector<size_t>{17});  // nor is its else
+  CHECK(handlers_of(16) == std::vector<size_t>{17});
+  CHECK(handlers_of(19) == std::vector<size_t>{20});  // a finally where there is nothing else
+  CHECK(handlers_of(21).empty());
+  CHECK(handlers_of(22).empty());
+}
+
 TEST_CASE("python: unclosed strings and brackets end with the text") {
   for (const char* text :
        {"class A:\n    def f(self):\n        x = '''", "def f(\n", "x = \"\\", "\\", "'", ""})
