@@ -61,41 +61,64 @@ std::string state_word(const std::string& state, GuideLanguage language) {
   return word;
 }
 
+// A path of the folder of the incident from where the user is.
+std::string path_in(const std::string& folder, const std::string& path) {
+  return folder == "." ? path : folder + (folder.ends_with("/") ? "" : "/") + path;
+}
+
 // Text in the third column of the list of steps.
 std::string in_column(const std::string& text, size_t limit) {
   return wrap_text(printable(text), kTextColumn, limit);
 }
 
-std::string step_text(const IncidentStep& step, GuideLanguage language, size_t limit) {
+std::string step_text(const IncidentStep& step, const std::string& folder, GuideLanguage language,
+                      size_t limit) {
   const bool english = language == GuideLanguage::english;
   std::string out = std::to_string(step.number);
   out.insert(0, 2 - out.size(), ' ');
   out += " " + state_word(step.state, language) +
          in_column(procedure()[static_cast<size_t>(step.number - 1)].what.in(language), limit)
              .substr(kTextColumn);
-  if (!step.finding.empty()) out += in_column("→ " + step.finding, limit);
+  const std::string& finding = step.finding.in(language);
+  if (!finding.empty()) out += in_column("→ " + finding, limit);
   if (step.state == "done" || step.state == "failed")
-    return step.result.empty() ? out : out + in_column(step.result, 0);
+    return step.result.empty() ? out : out + in_column(path_in(folder, step.result), 0);
   for (const BothLanguages& missing : step.missing)
     out += in_column((english ? "missing: " : "缺少：") + missing.in(language), limit);
   return out;
 }
 
-std::string state_text(const IncidentState& state, GuideLanguage language) {
+// What is to be done next, below the list of steps.
+std::string next_text(const IncidentState& state, const std::string& folder, GuideLanguage language) {
+  const bool english = language == GuideLanguage::english;
+  std::string open;
+  for (const IncidentStep& step : state.steps)
+    if (step.state != "done") open += (open.empty() ? "" : ", ") + std::to_string(step.number);
+  if (state.next == 0 && open.empty()) return english ? "\nall steps are done\n" : "\n全部步骤已完成\n";
+  if (state.next == 0)
+    return english ? "\nthe operation is found; not needed any more: steps " + open + "\n"
+                   : "\n已找到算子；不再需要的步骤：" + open + "\n";
+  const IncidentStep& next = state.steps[static_cast<size_t>(state.next - 1)];
+  std::string out = (english ? "\nnext: step " : "\n下一步：步骤 ") + std::to_string(state.next);
+  if (next.stops && !next.result.empty())
+    return out + (english ? ", put right what it found, then again" : "，先处理其发现的问题，然后重新运行") +
+           "\n    ulpscope flow " + printable(folder) + "\n";
+  return out + "\n    " + printable(next.command) + "\n";
+}
+
+std::string state_text(const IncidentState& state, const std::string& folder, GuideLanguage language) {
   const bool english = language == GuideLanguage::english;
   const size_t limit = line_limit();
   std::string out, found;
   for (const IncidentStep& step : state.steps) {
-    out += step_text(step, language, limit);
-    if (step.number >= kComparison && step.state == "done" && !step.finding.empty())
-      found += wrap_text((found.empty() ? (english ? "found: " : "结论：") : "") + printable(step.finding),
+    out += step_text(step, folder, language, limit);
+    const std::string& finding = step.finding.in(language);
+    if (step.number >= kComparison && step.state == "done" && !finding.empty())
+      found += wrap_text((found.empty() ? (english ? "found: " : "结论：") : "") + printable(finding),
                          found.empty() ? 0 : 7, limit);
   }
   if (!found.empty()) out += "\n" + found;
-  if (state.next == 0) return out + (english ? "\nall steps are done\n" : "\n全部步骤已完成\n");
-  const IncidentStep& next = state.steps[static_cast<size_t>(state.next - 1)];
-  return out + (english ? "\nnext: step " : "\n下一步：步骤 ") + std::to_string(state.next) + "\n    " +
-         printable(next.command) + "\n";
+  return out + next_text(state, folder, language);
 }
 
 class FlowCommand : public Command {
@@ -156,7 +179,8 @@ Result<ExitCode> run_incident_flow(Context& context, const std::string& folder) 
   ULPSCOPE_ASSIGN(const IncidentState state, run_incident(folder, options.has("go_on"), host));
   context.out() << (format == "json"
                         ? incident_json(state)
-                        : state_text(state, lang == "zh" ? GuideLanguage::chinese : GuideLanguage::english));
+                        : state_text(state, folder,
+                                     lang == "zh" ? GuideLanguage::chinese : GuideLanguage::english));
   return state.any_failed() ? ExitCode::unreadable : ExitCode::success;
 }
 

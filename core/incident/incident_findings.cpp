@@ -31,6 +31,44 @@ const Json& member(const Json& object, const char* name) {
   return object.is_object() && at != object.end() ? *at : kNone;
 }
 
+// A word of a result in Chinese; one without a translation as it is.
+std::string chinese_word(const std::string& word) {
+  static const std::map<std::string_view, std::string_view> kWords = {
+      {"pass", "通过"},
+      {"incomplete", "不完整"},
+      {"error", "错误"},
+      {"warning", "警告"},
+      {"info", "提示"},
+      {"regression", "退化"},
+      {"improvement", "改善"},
+      {"not_significant", "差异不显著"},
+      {"diverged", "出现分歧"},
+      {"length", "长度不同"},
+      {"input_mismatch", "输入不一致"},
+      {"not_comparable", "无法比较"},
+      {"empty", "无输出"},
+      {"hard", "确定差异"},
+      {"soft", "一般差异"},
+      {"near_tie", "近似并列"},
+      {"compute_fault", "计算错误"},
+      {"input_fault", "输入错误"},
+      {"identical", "完全一致"},
+      {"rounding", "仅舍入差异"},
+      {"structure_only", "仅结构不同"},
+      {"inconclusive", "无法定论"},
+      {"certain", "确定"},
+      {"strong", "较强"},
+      {"weak", "较弱"},
+      {"both sides are off", "两侧均有误差"},
+      {"neither side is off", "两侧均无误差"},
+      {"neither side is off: each computed its own inputs right, they differ from before",
+       "两侧均无误差：各自对自身输入计算正确，输入在此之前已不同"},
+      {"it is not known whether a side is off", "无法判断哪侧有误差"},
+  };
+  const auto at = kWords.find(word);
+  return at == kWords.end() ? word : std::string(at->second);
+}
+
 // The object of text without the elements of its array `name`, each of which visit gets instead: a file of a
 // hundred thousand requests never stands in memory as JSON.
 Json without_elements(const std::string& text, std::string_view name,
@@ -77,10 +115,11 @@ Json anomaly_finding(const std::string& text, StepFinding& found) {
     for (const Json& label : member(output, "labels"))
       if (label.is_string()) ++labels[label.get<std::string>()];
   });
+  std::string list;
   for (const auto& [label, count] : labels)
-    found.text += (found.text.empty() ? "" : ", ") + printable(label) + " " + std::to_string(count);
-  found.text =
-      std::to_string(outputs) + " outputs: " + (found.text.empty() ? "none is labelled" : found.text);
+    list += (list.empty() ? "" : ", ") + printable(label) + " " + std::to_string(count);
+  found.text = {std::to_string(outputs) + " outputs: " + (list.empty() ? "none is labelled" : list),
+                std::to_string(outputs) + " 个输出：" + (list.empty() ? "均无标签" : list)};
   return json;
 }
 
@@ -90,17 +129,22 @@ Json badcase_finding(const std::string& text, StepFinding& found) {
   Json json = without_elements(text, "badcases", [&](const Json& badcase) {
     if (++cases == 1) best = text_of(badcase, "id");
   });
-  found.text = text_of(json, "verdict") + ", " + std::to_string(cases) + " bad cases" +
-               (best.empty() ? "" : ", best " + best);
+  const std::string verdict = text_of(json, "verdict");
+  found.text = {
+      verdict + ", " + std::to_string(cases) + " bad cases" + (best.empty() ? "" : ", best " + best),
+      chinese_word(verdict) + "，" + std::to_string(cases) + " 个坏例" +
+          (best.empty() ? "" : "，首选 " + best)};
   return json;
 }
 
 Json config_finding(const std::string& text, StepFinding& found) {
   Json json = Json::parse(text, nullptr, false);
   const Json& counts = member(json, "counts");
-  found.text = text_of(json, "verdict") + ": error " + text_of(counts, "error") + ", warning " +
-               text_of(counts, "warning");
-  found.stops = text_of(json, "verdict") == "error";
+  const std::string verdict = text_of(json, "verdict"), errors = text_of(counts, "error"),
+                    warnings = text_of(counts, "warning");
+  found.text = {verdict + ": error " + errors + ", warning " + warnings,
+                chinese_word(verdict) + "：错误 " + errors + "，警告 " + warnings};
+  found.stops = verdict == "error";
   return json;
 }
 
@@ -111,31 +155,45 @@ Json first_token_finding(int step, const std::string& text, StepFinding& found) 
   });
   const std::string status = text_of(first, "status");
   if (status.empty() || status == "same") {
-    found.text = "no pair of outputs differs";
+    found.text = {"no pair of outputs differs", "没有不同的输出对"};
     return json;
   }
   const std::string id = text_of(first, "id").empty() ? text_of(first, "golden_id") : text_of(first, "id");
   found.token = text_of(first, "position");
-  found.text = (id.empty() ? "the first request" : id) + " " + status +
-               (found.token.empty() ? "" : " at token " + found.token);
-  if (const std::string kind = text_of(first, "kind"); !kind.empty()) found.text += ", " + kind;
+  found.text = {(id.empty() ? "the first request" : id) + " " + status +
+                    (found.token.empty() ? "" : " at token " + found.token),
+                (id.empty() ? "第一个请求" : id) + " " + chinese_word(status) +
+                    (found.token.empty() ? "" : "，token " + found.token)};
+  if (const std::string kind = text_of(first, "kind"); !kind.empty()) {
+    found.text.en += ", " + kind;
+    found.text.zh += "，" + chinese_word(kind);
+  }
   if (step != 7) return json;
   const Json& steps = member(first, "dump_step");
   found.golden_step = text_of(steps, "golden");
   found.problem_step = text_of(steps, "problem");
-  if (steps.is_object())
-    found.text += ": step " + found.golden_step + " of golden, step " + found.problem_step + " of problem";
+  if (steps.is_object()) {
+    found.text.en += ": step " + found.golden_step + " of golden, step " + found.problem_step + " of problem";
+    found.text.zh += "：标杆侧第 " + found.golden_step + " 步，问题侧第 " + found.problem_step + " 步";
+  }
   return json;
 }
 
 Json compare_finding(const std::string& text, StepFinding& found) {
   Json json = Json::parse(member_in_head(text, "localisation"), nullptr, false);
-  found.text = text_of(json, "verdict");
+  const std::string verdict = text_of(json, "verdict");
+  found.text = {verdict, chinese_word(verdict)};
   const Json& culprits = member(json, "culprits");
   if (!culprits.is_array() || culprits.empty()) return json;
   found.culprit = text_of(culprits[0], "op");
-  found.text +=
-      ": " + found.culprit + " " + text_of(culprits[0], "tensor") + ", " + text_of(culprits[0], "confidence");
+  const Json target = Json::parse(member_in_head(text, "target"), nullptr, false);
+  const Json& next = member(culprits[0], "next");
+  if (text_of(target, "task") != "tensor" && next.is_array() && !next.empty() && next[0].is_string())
+    found.dump_again = printable(next[0].get<std::string>());
+  const std::string place = found.culprit + " " + text_of(culprits[0], "tensor"),
+                    confidence = text_of(culprits[0], "confidence");
+  found.text.en += ": " + place + ", " + confidence;
+  found.text.zh += "：" + place + "，" + chinese_word(confidence);
   return json;
 }
 
@@ -169,6 +227,19 @@ StepFinding finding_of(int step, const std::string& path) {
     json = Json::parse(*text, nullptr, false);
   found.readable = json.is_object();
   return found;
+}
+
+BothLanguages replay_finding(const std::string& path) {
+  constexpr uint64_t kMostReplayBytes = uint64_t{16} << 20;
+  auto file = File::open(path);
+  const auto text =
+      file.ok() ? file->read_text(kMostReplayBytes) : Result<std::string>(std::move(file).error());
+  if (!text.ok()) return {};
+  const std::string_view all = trimmed(*text);
+  const size_t end = all.rfind('\n');
+  const std::string line = printable(end == std::string_view::npos ? all : all.substr(end + 1));
+  constexpr std::string_view kOff = "off: ";
+  return {line, line.starts_with(kOff) ? "有误差：" + line.substr(kOff.size()) : chinese_word(line)};
 }
 
 bool has_one_output_each(const std::string& path) {

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "config_check/bundle.hpp"
 #include "incident/incident_findings.hpp"
 #include "incident/incident_inputs.hpp"
-#include "report/json_text.hpp"
+#include "incident/incident_state.hpp"
+#include "incident/incident_steps.hpp"
 #include "report/output_file.hpp"
 
 namespace ulpscope {
@@ -18,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSteps = 10, kMostFolders = 10'000;
-constexpr uint64_t kMostStateBytes = uint64_t{16} << 20;
 constexpr int kUnreadable = 3, kUsage = 2, kInternal = 4;
 
 using Words = std::vector<std::string>;
@@ -48,48 +46,15 @@ std::string result_file(const std::string& folder) {
 constexpr std::string_view kUnequal = " does not equal itself";
 constexpr std::string_view kReplayFile = "replay_result.txt";
 
-// The last line of a text file that is not empty: where replay says which side is off.
-std::string last_line(const std::string& path) {
-  auto file = File::open(path);
-  const auto text =
-      file.ok() ? file->read_text(kMostStateBytes) : Result<std::string>(std::move(file).error());
-  if (!text.ok()) return {};
-  const std::string_view all = trimmed(*text);
-  const size_t end = all.rfind('\n');
-  return printable(end == std::string_view::npos ? all : all.substr(end + 1));
-}
+std::string or_word(const std::string& text, const std::string& word) { return text.empty() ? word : text; }
 
-// flow.json of the run before: what each step was run on and what it found.
-std::vector<IncidentStep> read_state(const std::string& folder) {
-  std::vector<IncidentStep> steps;
-  auto file = File::open(folder + "/flow.json");
-  if (!file.ok()) return steps;
-  const auto text = file->read_text(kMostStateBytes);
-  if (!text.ok()) return steps;
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
-  if (!json.is_object() || !json.contains("steps") || !json["steps"].is_array()) return steps;
-  const auto text_of = [](const nlohmann::json& object, const char* name) {
-    const auto at = object.find(name);
-    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+BothLanguages equality_finding(bool golden, bool problem) {
+  const auto side = [](bool equal) {
+    return BothLanguages{equal ? " equals itself" : std::string(kUnequal),
+                         equal ? "与自身一致" : "与自身不一致"};
   };
-  for (const auto& entry : json["steps"]) {
-    if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number_integer()) continue;
-    IncidentStep step;
-    step.number = entry["step"].get<int>();
-    step.state = text_of(entry, "state");
-    step.result = text_of(entry, "result");
-    step.finding = text_of(entry, "finding");
-    step.inputs = text_of(entry, "inputs");
-    steps.push_back(std::move(step));
-  }
-  return steps;
-}
-
-std::string or_word(const std::string& text, const char* word) { return text.empty() ? word : text; }
-
-// An option that takes several files.
-Words files_or(const char* option, const std::vector<std::string>& paths, const char* word) {
-  return joined({option}, paths.empty() ? Words{word} : paths);
+  return {"golden" + side(golden).en + "; problem" + side(problem).en,
+          "标杆侧" + side(golden).zh + "；问题侧" + side(problem).zh};
 }
 
 class Flow {
@@ -99,7 +64,7 @@ class Flow {
         go_on_(go_on),
         host_(host),
         in_(std::move(inputs)),
-        before_(read_state(folder_)) {}
+        before_(read_incident_state(folder_)) {}
 
   IncidentState run() {
     outputs();
@@ -112,12 +77,50 @@ class Flow {
     dumps();
     comparison();
     replay();
-    for (const IncidentStep& step : state_.steps)
-      if (step.state != "done" && state_.next == 0) state_.next = step.number;
+    state_.next = next_step();
     return std::move(state_);
   }
 
  private:
+  // Whether later steps have answered what a step would have been for.
+  bool is_passed(const IncidentStep& step) const {
+    if (step.state != "todo" || step.missing.empty()) return false;
+    const auto is_done = [&](int number) {
+      return state_.steps[static_cast<size_t>(number - 1)].state == "done";
+    };
+    if (!culprit_.empty()) return step.number < kSteps;
+    if (step.number == 2) return !token_.empty();                 // a case is picked
+    return (step.number == 6 || step.number == 7) && is_done(8);  // the dumps are there
+  }
+
+  int next_step() const {
+    for (const IncidentStep& step : state_.steps)
+      if (step.state == "failed" && (blocked_by_ == 0 || go_on_ || step.number < blocked_by_))
+        return step.number;
+    if (blocked_by_ > 0 && !go_on_) return blocked_by_;
+    for (const IncidentStep& step : state_.steps)
+      if (step.state != "done" && !is_passed(step)) return step.number;
+    return 0;
+  }
+
+  // A path in the folder of the incident, as it can be given to a command.
+  std::string in_folder(const std::string& name) const {
+    return folder_ == "." ? name : folder_ + "/" + name;
+  }
+
+  // An option that takes several files.
+  Words files_or(const char* option, const std::vector<std::string>& paths, const char* name) const {
+    return joined({option}, paths.empty() ? Words{in_folder(name)} : paths);
+  }
+
+  // Says that a step waits for another one.
+  void wait(IncidentStep& step) const {
+    const std::string number = std::to_string(blocked_by_);
+    step.state = "blocked";
+    step.finding = {"step " + number + " comes first (--go-on does not wait for it)",
+                    "先处理步骤 " + number + "（--go-on 不等待）"};
+  }
+
   IncidentStep& open(int number) {
     IncidentStep step;
     step.number = number;
@@ -129,12 +132,11 @@ class Flow {
   bool is_ready(IncidentStep& step, const std::string& command) const {
     if (!step.missing.empty()) return false;
     if (blocked_by_ > 0 && !go_on_) {
-      step.state = "blocked";
-      step.finding = "step " + std::to_string(blocked_by_) + " comes first (--go-on does not wait for it)";
+      wait(step);
       return false;
     }
     if (host_.has_command(command)) return true;
-    step.finding = "this program has no command " + command;
+    step.finding = {"this program has no command " + command, "本程序没有命令 " + command};
     return false;
   }
 
@@ -183,26 +185,37 @@ class Flow {
     exit_code_ = code.ok() ? *code : kInternal;
     const bool failure = exit_code_ == kUsage || exit_code_ >= kUnreadable;
     step.state = failure ? "failed" : "done";
-    if (failure)
-      step.finding = code.ok() ? "exit code " + std::to_string(exit_code_) +
-                                     (exit_code_ == kUnreadable ? ": something could not be read" : "")
-                               : code.error().message;
+    if (!failure) return;
+    const std::string number = std::to_string(exit_code_);
+    const bool unreadable = exit_code_ == kUnreadable;
+    step.finding =
+        code.ok() ? BothLanguages{"exit code " + number + (unreadable ? ": something could not be read" : ""),
+                                  "退出码 " + number + (unreadable ? "：有内容无法读取" : "")}
+                  : BothLanguages{code.error().message, code.error().message};
+    const StepFinding found = finding_of(step.number, result_file(folder_ + "/" + step.result));
+    if (found.text.en.empty()) return;
+    step.finding.en += "; " + found.text.en;
+    step.finding.zh += "；" + found.text.zh;
   }
 
   void judge(IncidentStep& step) {
     if (step.number == kSteps) {
-      step.finding = last_line(folder_ + "/" + step.result + "/" + std::string(kReplayFile));
+      step.finding = replay_finding(folder_ + "/" + step.result + "/" + std::string(kReplayFile));
       return;
     }
     const StepFinding found = finding_of(step.number, result_file(folder_ + "/" + step.result));
     if (!found.readable) {
       step.state = "failed";
-      step.finding = step.result + ": holds no readable …_result.json";
+      const std::string place = in_folder(step.result);
+      step.finding = {place + ": holds no readable …_result.json", place + "：没有可读的 …_result.json"};
       return;
     }
     step.finding = found.text;
     step.stops = found.stops;
-    if (!found.culprit.empty()) culprit_ = found.culprit;
+    if (!found.culprit.empty()) {
+      culprit_ = found.culprit;
+      dump_again_ = found.dump_again;
+    }
     if (!found.token.empty()) token_ = found.token;
     golden_step_ = found.golden_step;
     problem_step_ = found.problem_step;
@@ -224,7 +237,7 @@ class Flow {
          "problem.outputs*: outputs of the problem run (OpenAI JSON, token lines, prints)",
          "problem.outputs*：问题侧输出（OpenAI JSON、token 行、打印）");
     Words words = joined({"anomaly"}, in_.problem_outputs);
-    if (in_.problem_outputs.empty()) words.emplace_back("problem.outputs.jsonl");
+    if (in_.problem_outputs.empty()) words.push_back(in_folder("problem.outputs.jsonl"));
     execute(step, words, "anomaly", in_.problem_outputs);
   }
 
@@ -250,8 +263,8 @@ class Flow {
     need(step, !in_.problem_bundle.empty(), "problem/: bundle of the problem run" + how,
          "problem/：问题侧配置包" + zh);
     execute(step,
-            {"config-check", "--golden", or_word(in_.golden_bundle, "golden"), "--problem",
-             or_word(in_.problem_bundle, "problem")},
+            {"config-check", "--golden", or_word(in_.golden_bundle, in_folder("golden")), "--problem",
+             or_word(in_.problem_bundle, in_folder("problem"))},
             "config_check", {in_.golden_bundle, in_.problem_bundle});
   }
 
@@ -281,23 +294,24 @@ class Flow {
     if (const IncidentStep* old = kept(step)) {
       step.state = "done";
       step.result = old->result;
-      step.finding = old->finding;
+      const auto is_unequal = [&](const char* side) {
+        return old->finding.en.find(side + std::string(kUnequal)) != std::string::npos;
+      };
+      step.finding = equality_finding(!is_unequal("golden"), !is_unequal("problem"));
     } else {
       run_repeats(step, golden, problem);
     }
-    if (step.state == "done" && step.finding.find(kUnequal) != std::string::npos) block(step);
+    if (step.state == "done" && step.finding.en.find(kUnequal) != std::string::npos) block(step);
   }
 
   void run_repeats(IncidentStep& step, const Words& golden, const Words& problem) {
-    std::string finding;
-    for (const auto& [side, words] : {std::pair{"golden", &golden}, std::pair{"problem", &problem}}) {
-      run_command(step, *words, "first_token_diff");
+    bool is_equal[2] = {false, false};
+    for (const size_t side : {0, 1}) {
+      run_command(step, side == 0 ? golden : problem, "first_token_diff");
       if (step.state != "done") return;
-      finding += std::string(finding.empty() ? "" : "; ") + side +
-                 (has_one_output_each(result_file(folder_ + "/" + step.result)) ? " equals itself"
-                                                                                : std::string(kUnequal));
+      is_equal[side] = has_one_output_each(result_file(folder_ + "/" + step.result));
     }
-    step.finding = finding;
+    step.finding = equality_finding(is_equal[0], is_equal[1]);
   }
 
   // Both sides' outputs, as first-token-diff takes them.
@@ -362,7 +376,8 @@ class Flow {
            "the version of vllm-ascend: \"vllm_ascend\" in problem/bundle.json",
            "vllm-ascend 版本：problem/bundle.json 中的 \"vllm_ascend\"");
     execute(step, guide_words(found), "guide", {in_.problem_bundle});
-    if (step.state == "done") step.finding = "the places are in " + step.result + "/guide_result.txt";
+    const std::string text = in_folder(step.result + "/guide_result.txt");
+    if (step.state == "done") step.finding = {"the places are in " + text, "采集位置见 " + text};
   }
 
   void ledgers() {
@@ -375,10 +390,10 @@ class Flow {
          "problem.ledger.jsonl：问题侧步账本" + zh);
     need(step, !in_.golden_outputs.empty() && !in_.problem_outputs.empty(),
          "golden.outputs* and problem.outputs*", "golden.outputs* 与 problem.outputs*");
-    const Words words =
-        joined({"first-token-diff", "--golden-ledger", or_word(in_.golden_ledger, "golden.ledger.jsonl"),
-                "--problem-ledger", or_word(in_.problem_ledger, "problem.ledger.jsonl")},
-               sides());
+    const Words words = joined(
+        {"first-token-diff", "--golden-ledger", or_word(in_.golden_ledger, in_folder("golden.ledger.jsonl")),
+         "--problem-ledger", or_word(in_.problem_ledger, in_folder("problem.ledger.jsonl"))},
+        sides());
     execute(step, words, "first_token_diff", {words.begin() + 1, words.end()});
   }
 
@@ -395,29 +410,50 @@ class Flow {
 
   void dumps() {
     IncidentStep& step = open(8);
-    step.command = shown(joined(guide_words(engine()), {"--emit-config", "config.json"}));
+    step.command = shown(joined(guide_words(engine()), {"--emit-config", in_folder("config.json")}));
     need_dump(step, !in_.golden_dump.empty(), "golden", golden_step_);
     need_dump(step, !in_.problem_dump.empty(), "problem", problem_step_);
     if (!step.missing.empty()) return;
-    step.state = blocked_by_ > 0 && !go_on_ ? "blocked" : "done";
-    step.finding = "both dumps are there";
+    const auto wanted = [](const std::string& number) { return parse_int(number); };
+    golden_steps_ = check_dump_steps("golden", in_.golden_dump, in_.golden_ledger, wanted(golden_step_));
+    problem_steps_ = check_dump_steps("problem", in_.problem_dump, in_.problem_ledger, wanted(problem_step_));
+    if (blocked_by_ > 0 && !go_on_) return wait(step);
+    step.state = "done";
+    step.finding = {"both dumps are there", "两侧 dump 均已就绪"};
+    for (const DumpSteps* side : {&golden_steps_, &problem_steps_}) {
+      if (side->text.en.empty()) continue;
+      step.finding.en += "; " + side->text.en;
+      step.finding.zh += "；" + side->text.zh;
+    }
+  }
+
+  // The dump of a side; of several steps the one that makes the token, where its number is another on the
+  // other side.
+  std::string compared(const std::string& dump, const DumpSteps& steps) const {
+    const bool apart = !golden_steps_.folder.empty() && !problem_steps_.folder.empty() &&
+                       golden_steps_.folder != problem_steps_.folder;
+    return apart && golden_steps_.count + problem_steps_.count > 2 ? dump + "/" + steps.folder : dump;
   }
 
   void comparison() {
     IncidentStep& step = open(9);
     need(step, !in_.golden_dump.empty(), "golden_dump/", "golden_dump/");
     need(step, !in_.problem_dump.empty(), "problem_dump/", "problem_dump/");
-    execute(step,
-            {"compare", or_word(in_.problem_dump, "problem_dump"), or_word(in_.golden_dump, "golden_dump")},
-            "compare", {in_.problem_dump, in_.golden_dump});
+    const std::string problem =
+                          compared(or_word(in_.problem_dump, in_folder("problem_dump")), problem_steps_),
+                      golden = compared(or_word(in_.golden_dump, in_folder("golden_dump")), golden_steps_);
+    execute(step, {"compare", problem, golden}, "compare", {in_.problem_dump, in_.golden_dump});
   }
 
   void replay() {
     IncidentStep& step = open(10);
     need(step, !culprit_.empty(), "a culprit of step 9", "步骤 9 找到的嫌疑算子");
+    need(step, dump_again_.empty(), "data of " + culprit_ + " in the dumps; " + dump_again_,
+         "dump 中 " + culprit_ + " 的张量数据；" + dump_again_);
     execute(step,
-            {"replay", or_word(in_.problem_dump, "problem_dump"), "--op",
-             culprit_.empty() ? "NAME" : culprit_, "--against", or_word(in_.golden_dump, "golden_dump")},
+            {"replay", compared(or_word(in_.problem_dump, in_folder("problem_dump")), problem_steps_), "--op",
+             culprit_.empty() ? "NAME" : culprit_, "--against",
+             compared(or_word(in_.golden_dump, in_folder("golden_dump")), golden_steps_)},
             "replay", {in_.problem_dump});
   }
 
@@ -428,7 +464,8 @@ class Flow {
   const std::vector<IncidentStep> before_;
   IncidentState state_;
   int blocked_by_ = 0, exit_code_ = 0;
-  std::string culprit_, token_, golden_step_, problem_step_;
+  std::string culprit_, dump_again_, token_, golden_step_, problem_step_;
+  DumpSteps golden_steps_, problem_steps_;
 };
 
 }  // namespace
@@ -438,7 +475,8 @@ bool IncidentState::any_failed() const {
                      [](const IncidentStep& step) { return step.state == "failed"; });
 }
 
-Result<IncidentState> run_incident(const std::string& folder, bool go_on, const IncidentHost& host) {
+Result<IncidentState> run_incident(std::string folder, bool go_on, const IncidentHost& host) {
+  while (folder.size() > 1 && folder.ends_with("/")) folder.pop_back();
   ULPSCOPE_ASSIGN(IncidentInputs inputs, find_incident_inputs(folder));
   IncidentState state = Flow(folder, go_on, host, std::move(inputs)).run();
   const std::string path = folder + "/flow.json";
@@ -448,30 +486,6 @@ Result<IncidentState> run_incident(const std::string& folder, bool go_on, const 
   file.text() += incident_json(state);
   ULPSCOPE_TRY(file.commit());
   return state;
-}
-
-std::string incident_json(const IncidentState& state) {
-  std::string out = "{\"schema\": \"ulpscope.flow/1\", \"steps\": [";
-  const auto add = [&](const char* name, const std::string& text) {
-    out += std::string(", \"") + name + "\": ";
-    append_json_string(out, text);
-  };
-  for (const IncidentStep& step : state.steps) {
-    out += (step.number == 1 ? "\n {\"step\": " : ",\n {\"step\": ") + std::to_string(step.number);
-    add("state", step.state);
-    add("command", step.command);
-    add("result", step.result);
-    add("finding", step.finding);
-    out += ", \"missing\": [";
-    for (size_t i = 0; i < step.missing.size(); ++i) {
-      if (i > 0) out += ", ";
-      append_json_string(out, step.missing[i].en);
-    }
-    out += "]";
-    add("inputs", step.inputs);
-    out += "}";
-  }
-  return out + "],\n \"next\": " + (state.next == 0 ? "null" : std::to_string(state.next)) + "}\n";
 }
 
 }  // namespace ulpscope

@@ -17,7 +17,7 @@ struct IncidentStep {
   std::string state = "todo";  // done, todo, blocked, failed
   std::string command;         // what was run, or is to be run
   std::string result;          // folder of its result in the incident folder; empty: none
-  std::string finding;
+  BothLanguages finding;
   std::vector<BothLanguages> missing;
   std::string inputs;  // fingerprint of what it was run on: names, sizes and times
   bool stops = false;  // found something that must be put right first
@@ -25,7 +25,9 @@ struct IncidentStep {
 
 struct IncidentState {
   std::vector<IncidentStep> steps;
-  int next = 0;  // the first that is not done; 0: none
+  // The step to be taken up: one that failed or must be put right, else the first that is not done and is not
+  // passed by what came after it. 0: none.
+  int next = 0;
   bool any_failed() const;
 };
 
@@ -40,7 +42,7 @@ struct IncidentHost {
 };
 
 // io: no folder, or flow.json cannot be written. go_on: a step that stops does not block those behind it.
-Result<IncidentState> run_incident(const std::string& folder, bool go_on, const IncidentHost& host);
+Result<IncidentState> run_incident(std::string folder, bool go_on, const IncidentHost& host);
 
 // schema ulpscope.flow/1.
 std::string incident_json(const IncidentState& state);

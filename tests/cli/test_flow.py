@@ -33,7 +33,7 @@ class FlowTest(runs.RunTest):
         self.assertEqual([step["state"] for step in result["steps"]], ["todo"] * 10)
         self.assertEqual(result["next"], 1)
         self.assertIn("problem.outputs*", self.steps[1]["missing"][0])
-        self.assertEqual(self.steps[9]["command"], "ulpscope compare problem_dump golden_dump")
+        self.assertEqual(self.steps[9]["command"], "ulpscope compare %s %s" % (self.path("i/problem_dump"), self.path("i/golden_dump")))
         self.assertIn("config-check collect", self.steps[3]["missing"][0])
         self.assertIn("--ledger-only", self.steps[7]["missing"][0])
         self.assertIn("no folder", self.check(3, "flow", self.path("nowhere")).err)
@@ -59,7 +59,13 @@ class FlowTest(runs.RunTest):
         self.flow(0)
         self.assertIn("error 4", self.steps[3]["finding"])
         self.assertEqual(self.steps[9]["state"], "blocked")
-        self.assertIn("step 3 comes first", self.steps[9]["finding"])
+        for step in (8, 9):
+            self.assertIn("step 3 comes first", self.steps[step]["finding"])
+        text = self.check(0, "flow", self.path("i")).out
+        self.assertTrue(text.endswith("\nnext: step 3, put right what it found, then again\n    ulpscope flow %s\n" % self.path("i")), text)
+        text = self.check(0, "flow", self.path("i") + "/", "--lang", "zh").out
+        self.assertIn("先处理步骤 3", text)
+        self.assertIn("下一步：步骤 3，先处理其发现的问题", text)
         self.flow(0, "--go-on")
         self.assertEqual(self.steps[9]["state"], "done")
 
@@ -110,11 +116,12 @@ class FlowTest(runs.RunTest):
         command = self.steps[8]["command"].split()
         self.assertEqual(command[0], "ulpscope")
         self.check(0, *command[1:])
-        self.assertEqual(self.read_json("config.json")["step"], [8])
+        self.assertEqual(self.read_json("i/config.json")["step"], [8])
         out = terminal.run(80, "flow", self.path("i"))[1]
         self.assertEqual([line for line in out.split("\n") if len(line) > 80 and not line.startswith("    ulpscope")], [])
         for side, name in (("golden", "golden"), ("problem", "target")):
-            shutil.copytree(os.path.join(runs.DATA, "..", "..", "examples", "dumps", name), self.path("i", side + "_dump"))
+            shutil.copytree(os.path.join(runs.DATA, "..", "..", "examples", "dumps", name, "step0"),
+                            self.path("i", side + "_dump", {"golden": "step14", "problem": "step16"}[side]))
         result = self.flow(0)
         self.assertEqual(([step["state"] for step in result["steps"]], result["next"]), (["done"] * 10, None))
         self.assertEqual(self.steps[9]["finding"], "compute_fault: Torch.matmul.2.forward output.0, certain")
@@ -126,6 +133,84 @@ class FlowTest(runs.RunTest):
         chinese = self.check(0, "flow", self.path("i"), "--lang", "zh").out
         self.assertIn("10 完成    用 dump 的输入单独重放嫌疑算子", chinese)
         self.assertIn("全部步骤已完成", chinese)
+        for line in ("通过：错误 0，警告 0", "退化，9 个坏例", "标杆侧与自身一致；问题侧与自身一致", "，token 8",
+                     "标杆侧第 14 步，问题侧第 16 步", "两侧 dump 均已就绪", "结论：计算错误：Torch.matmul.2.forward output.0，确定",
+                     "有误差：" + self.path("i/problem_dump")):
+            self.assertIn(line, chinese.replace("\n           ", ""))
+        for line in chinese.split("\n"):
+            if line.startswith("           → "):
+                self.assertTrue(any(ord(c) >= 0x4e00 for c in line), line)
+        # What the text shows can be pasted where the user is.
+        self.assertIn("\n           %s\n" % self.path("i/ulpscope_out/9_compare"), run.out)
+        self.assertIn("the places are in " + self.path("i/ulpscope_out/6_guide/guide_result.txt"), run.out.replace("\n           ", " "))
+        # A case was picked and the operation is found: nobody needs scores any more.
+        os.remove(self.path("i/golden.scores.csv"))
+        self.assertEqual(self.flow(0)["next"], None)
+        out = self.check(0, "flow", self.path("i")).out
+        self.assertIn("the operation is found; not needed any more: steps 2", out)
+        self.assertIn("已找到算子；不再需要的步骤：2", self.check(0, "flow", self.path("i"), "--lang", "zh").out)
+
+    def step_dump(self, side, step, *shapes):
+        tensors = [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": list(shape), "Max": 1.0, "Min": 0.0,
+                    "Mean": 0.5, "Norm": 1.0, "requires_grad": False} for shape in shapes]
+        data = {"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": None,
+                "data": {"Torch.add.0.forward": {"input_args": tensors, "input_kwargs": {}, "output": tensors}}}
+        self.write("i/%s_dump/step%d/rank0/dump.json" % (side, step), json.dumps(data, indent=1))
+
+    def ledger(self, side, *tokens):
+        lines = [json.dumps({"step": step, "rank": 0, "reqs": {"r": {"prompt": tokens[0], "computed": sum(tokens[:step]), "scheduled": n}}})
+                 for step, n in enumerate(tokens)]
+        self.write("i/%s.ledger.jsonl" % side, "\n".join(lines) + "\n")
+
+    def steps_finding(self):
+        self.flow(0)
+        return self.steps[8]["finding"]
+
+    def test_steps_of_the_dumps_are_held_against_the_ledgers(self):
+        for side, last in (("golden", [5, 6]), ("problem", [5, 7])):
+            self.write("i/%s.outputs.jsonl" % side, json.dumps({"id": "r", "request_id": "r", "prompt_token_ids": list(range(37)), "token_ids": last}))
+        self.ledger("golden", 37, 1, 1)
+        self.ledger("problem", 20, 17, 1, 1)
+        self.write("i/problem.ledger.jsonl", "\n".join(json.dumps({"step": step, "rank": 0, "reqs": {"r": {
+            "prompt": 37, "computed": computed, "scheduled": n}}}) for step, computed, n in ((0, 0, 20), (1, 20, 17), (2, 37, 1), (3, 38, 1))))
+        for step, tokens in ((0, 37), (1, 1)):
+            self.step_dump("golden", step, (32, 16), (tokens, 16))
+        for step, tokens in ((0, 20), (1, 17), (2, 1)):
+            self.step_dump("problem", step, (32, 16), (1, tokens, 16))
+        self.assertEqual(self.steps_finding(), "both dumps are there; golden_dump: step 1 is that of the ledger, tokens: 1; "
+                                               "problem_dump: step 2 is that of the ledger, tokens: 1")
+        # Of several steps under other numbers the ones that make the token are compared.
+        self.assertEqual(self.steps[9]["command"], "ulpscope compare %s %s" % (self.path("i/problem_dump/step2"), self.path("i/golden_dump/step1")))
+        # The dumping run counted one call more than the run of the ledger.
+        shutil.rmtree(self.path("i/problem_dump"))
+        for step, tokens in ((1, 20), (2, 17), (3, 1), (4, 1)):
+            self.step_dump("problem", step, (32, 16), (1, tokens, 16))
+        finding = self.steps_finding()
+        self.assertIn("warning: 1 steps of problem_dump are not in the ledger, whose last is step 3; "
+                      "step 1 of problem_dump has no tensor with the 17 rows that the ledger's step 1 computed; "
+                      "by its tokens step 2 of the ledger is step 3 of problem_dump", finding)
+        self.assertIn("problem_dump/step3 ", self.steps[9]["command"])
+        chinese = self.check(0, "flow", self.path("i"), "--lang", "zh").out.replace("\n           ", "")
+        self.assertIn("账本第 2 步是 problem_dump 的第 3 步", chinese)
+        # Another step than the one asked for, and a ledger that two runs wrote.
+        shutil.rmtree(self.path("i/problem_dump"))
+        self.step_dump("problem", 3, (32, 16), (1, 16))
+        self.flow(3)
+        self.assertIn("warning: problem_dump has step 3, not step 2 that makes the token", self.steps[8]["finding"])
+        self.assertEqual(self.steps[9]["finding"], "exit code 3: something could not be read; inconclusive")
+        with open(self.path("i/problem.ledger.jsonl"), "a", encoding="utf-8") as file:
+            file.write('\n{"step": 0, "rank": 0, "reqs": {"s": {"prompt": 3, "computed": 0, "scheduled": 3}}}\n')
+        self.flow(3)
+        self.assertIn("warning: its ledger holds more than one run", self.steps[8]["finding"])
+
+    def test_statistics_are_dumped_again_before_a_replay(self):
+        for side, name in (("golden", "golden"), ("problem", "target")):
+            shutil.copytree(os.path.join(runs.DATA, "compare_expected", "stat_basic", name), self.path("i", side + "_dump"))
+        result = self.flow(0)
+        self.assertEqual((self.steps[9]["finding"], self.steps[10]["state"], result["next"]),
+                         ("compute_fault: Functional.linear.9.forward output.0, strong", "todo", 10))
+        self.assertEqual(self.steps[10]["missing"], ['data of Functional.linear.9.forward in the dumps; dump its tensors on both sides: '
+                                                     '"task": "tensor", "step": [0], "rank": [0], "list": ["Functional.linear.9.forward"]'])
 
     def test_what_is_missing_in_chinese(self):
         os.makedirs(self.path("i"))
