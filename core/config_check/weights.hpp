@@ -56,14 +56,19 @@ Result<std::string> file_sha256(const std::string& path, const Cancel& cancel);
 
 // How two tensors of equal dtype and size differ.
 struct WeightDifference {
-  int64_t elements = 0, differing = 0, first = -1;
-  double largest = 0;            // absolute difference of a number; NaN and infinity aside
-  bool same_statistics = false;  // max, min, mean and norm
-  bool has_numbers = false;      // whether the dtype can be read as numbers
+  bool same_bytes = false;
+  int64_t elements = 0, differing = 0, first = -1;  // 0 elements: the dtype is not known here
+  double largest = 0;                               // absolute difference of a number; NaN and infinity aside
+  bool same_statistics = false;                     // max, min, mean and norm
+  bool has_numbers = false;                         // whether the dtype can be read as numbers
 };
-// on_bytes is called with what was read of both. io, cancelled. Any thread.
-Result<WeightDifference> compare_weight_bytes(const WeightTensor& golden, const WeightTensor& problem,
-                                              const Cancel& cancel,
-                                              const std::function<void(uint64_t)>& on_bytes);
+
+// Whether the bytes of both are there, and as many, of one dtype.
+bool can_compare_bytes(const WeightTensor& golden, const WeightTensor& problem);
+
+// Of two tensors that can_compare_bytes; the hashes are filled in where they differ. on_bytes is called with
+// what was read of both. io, cancelled. Any thread.
+Result<WeightDifference> compare_weights(WeightTensor& golden, WeightTensor& problem, const Cancel& cancel,
+                                         const std::function<void(uint64_t)>& on_bytes);
 
 }  // namespace ulpscope

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -53,30 +54,38 @@ class WeightsSection {
   struct Pair {
     const std::string* name;
     WeightTensor *golden, *problem;
-    // Where only the bytes differ: how.
-    Result<WeightDifference> difference = WeightDifference{};
+    // Where both sides have bytes that can be compared.
+    std::optional<Result<WeightDifference>> difference = std::nullopt;
   };
 
-  bool has_other_bytes(const Pair& pair) const {
-    return run_.options.weights == WeightsMode::full && pair.golden->dtype == pair.problem->dtype &&
-           pair.golden->shape == pair.problem->shape && pair.golden->sha256 != pair.problem->sha256;
-  }
-
-  // All of a retrained model may differ: on all threads.
+  // The largest first, so that no thread is left alone with one at the end.
   void compare_bytes(std::vector<Pair>& pairs) {
     std::vector<Pair*> wanted;
     uint64_t bytes = 0;
     for (Pair& pair : pairs) {
-      if (!has_other_bytes(pair)) continue;
+      if (!can_compare_bytes(*pair.golden, *pair.problem)) continue;
       wanted.push_back(&pair);
-      bytes += pair.golden->source && pair.problem->source ? 2 * pair.golden->size : 0;
+      bytes += 2 * pair.golden->size;
     }
-    if (wanted.empty()) return;
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [](const Pair* a, const Pair* b) { return a->golden->size > b->golden->size; });
     if (run_.expect_bytes) run_.expect_bytes("comparing", bytes);
     run_.pool.parallel_for(static_cast<int64_t>(wanted.size()), [&](int64_t i, int) {
       Pair& pair = *wanted[static_cast<size_t>(i)];
-      pair.difference = compare_weight_bytes(*pair.golden, *pair.problem, run_.cancel, run_.read_bytes);
+      pair.difference = compare_weights(*pair.golden, *pair.problem, run_.cancel, run_.read_bytes);
     });
+  }
+
+  // What stands against a hash of the other side.
+  bool hash_others(const std::vector<Pair>& pairs) {
+    std::vector<WeightTensor*> wanted;
+    for (const Pair& pair : pairs) {
+      if (pair.golden->dtype != pair.problem->dtype || (pair.golden->source && pair.problem->source))
+        continue;
+      wanted.push_back(pair.golden);
+      wanted.push_back(pair.problem);
+    }
+    return hash(wanted);
   }
 
   void check_tensors(Weights& golden, Weights& problem) {
@@ -86,21 +95,15 @@ class WeightsSection {
       if (other == problem.tensors.end())
         row(name, text("present"), text("missing"), "the problem side has no such tensor");
       else
-        pairs.push_back({&name, &tensor, &other->second, WeightDifference{}});
+        pairs.push_back({&name, &tensor, &other->second});
     }
     for (const auto& [name, tensor] : problem.tensors)
       if (golden.tensors.count(name) == 0)
         row(name, text("missing"), text("present"), "the golden side has no such tensor");
     if (run_.options.weights == WeightsMode::full) {
-      std::vector<WeightTensor*> wanted;
-      for (const Pair& pair : pairs) {
-        if (pair.golden->dtype != pair.problem->dtype) continue;
-        wanted.push_back(pair.golden);
-        wanted.push_back(pair.problem);
-      }
-      if (!hash(wanted)) return;
+      compare_bytes(pairs);
+      if (!hash_others(pairs)) return;
     }
-    compare_bytes(pairs);
     for (const Pair& pair : pairs) compare(pair);
   }
 
@@ -117,18 +120,20 @@ class WeightsSection {
     const std::string& name = *pair.name;
     const WeightTensor &golden = *pair.golden, &problem = *pair.problem;
     if (golden.dtype != problem.dtype) return row(name, text(golden.dtype), text(problem.dtype), "dtype");
-    const bool hashed = run_.options.weights == WeightsMode::full;
-    const bool same_bytes = hashed && golden.sha256 == problem.sha256;
+    const bool is_full = run_.options.weights == WeightsMode::full;
+    if (pair.difference && !pair.difference->ok())
+      return run_.diagnostics.add(Severity::error, pair.difference->error(), name);
+    const WeightDifference difference = pair.difference ? **pair.difference : WeightDifference{};
+    // Bytes of unequal number are not compared; a hash of one side goes with that of the other.
+    const bool same_bytes =
+        pair.difference ? difference.same_bytes : !golden.sha256.empty() && golden.sha256 == problem.sha256;
     if (golden.shape != problem.shape)
       return row(name, shape_value(golden.shape), shape_value(problem.shape),
-                 !hashed      ? "shape"
+                 !is_full     ? "shape"
                  : same_bytes ? "shape; bytes equal"
                               : "shape; bytes differ");
-    if (!hashed || same_bytes) return;
-    const Result<WeightDifference>& difference = pair.difference;
-    if (!difference.ok()) run_.diagnostics.add(Severity::error, difference.error());
-    row(name, text(golden.sha256), text(problem.sha256),
-        difference.ok() ? content_text(*difference) : "content");
+    if (!is_full || same_bytes) return;
+    row(name, text(golden.sha256), text(problem.sha256), content_text(difference));
   }
 
   void check_files(const Weights& golden, const Weights& problem) {
