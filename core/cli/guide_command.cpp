@@ -245,6 +245,9 @@ Result<GuideRequest> read_request(const ParsedOptions& options) {
   request.enforce_eager = options.has("enforce_eager");
   request.allow_unknown_shape = options.has("allow_unknown_shape");
   request.dump_path = options.text_or("dump_path", request.dump_path);
+  std::error_code failed;
+  if (const auto path = options.text("emit_config"))
+    request.config_path = std::filesystem::absolute(*path, failed).lexically_normal().string();
   for (const std::string& assignment : options.all("env")) {
     const size_t equals = assignment.find('=');
     if (equals == std::string::npos)

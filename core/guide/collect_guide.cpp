@@ -113,11 +113,17 @@ BothLanguages insertion_text(const Anchor& anchor) {
           "第一条语句之前 start，方法自身的每个 return 之前 stop 与 step"};
 }
 
-bool is_place(const Anchor& anchor, const GuideRequest& request, const CollectGuide& guide) {
+// The newest places stand for those of a version that the table does not have yet.
+bool is_tried(const Anchor& anchor, const GuideRequest& request, const AnchorTable& table) {
+  return request.allow_unknown_shape && !table.knows(*request.vllm) && anchor.engine == "v1";
+}
+
+bool is_place(const Anchor& anchor, const GuideRequest& request, const AnchorTable& table,
+              const CollectGuide& guide) {
   if (anchor.engine != guide.engine) return false;
   const bool ascend = anchor.project == "vllm_ascend";
   if (ascend) return request.device == "npu" && request.vllm_ascend && anchor.knows(*request.vllm_ascend);
-  if (!anchor.knows(*request.vllm)) return false;
+  if (!anchor.knows(*request.vllm) && !is_tried(anchor, request, table)) return false;
   if (anchor.engine == "v1")
     return request.device == "gpu" && (anchor.runner == guide.runner || guide.runner_by_model);
   if (anchor.id == "V0-E")
@@ -140,7 +146,7 @@ void add_places(const GuideRequest& request, const AnchorTable& table, CollectGu
          false,
          ""});
   for (const Anchor& anchor : table.anchors) {
-    if (!is_place(anchor, request, guide)) continue;
+    if (!is_place(anchor, request, table, guide)) continue;
     const Found found = find_in_tree(request, anchor);
     if (request.tree && !found.line && anchor.optional) continue;
     guide.places.push_back({anchor.id, anchor.file, anchor.class_name, anchor.method, found.line,
@@ -243,14 +249,18 @@ void add_starts(const GuideRequest& request, CollectGuide& guide) {
 }
 
 // wrap: it encloses a call with whatever its returns run, and depends on no shape.
-std::string instrument_command(const GuideRequest& request, const CollectGuide& guide) {
+std::string instrument_command(const GuideRequest& request, const AnchorTable& table,
+                               const CollectGuide& guide) {
   std::string tree = request.tree ? request.tree->root : "DIR";
   if (tree.find_first_of(" '\"$\\") != std::string::npos) tree = "DIR";
   std::string command = "ulpscope instrument --tree " + tree;
   command += " --apply --style wrap --engine " + guide.engine;
   command += " --device " + request.device;
   if (request.level != "mix") command += " --level " + request.level;
-  return command + " --config /path/to/config.json";
+  if (!table.knows(*request.vllm)) command += " --allow-unknown-shape";
+  const std::string& config = request.config_path;
+  const bool plain = !config.empty() && config.find_first_of(" '\"$\\") == std::string::npos;
+  return command + " --config " + (plain ? config : "/path/to/config.json");
 }
 
 }  // namespace
@@ -285,7 +295,7 @@ CollectGuide collect_guide(const GuideRequest& request, const AnchorTable& table
         request.level == "L1" ? "debugger.start()" : "debugger.start(model=" + guide.model_expression + ")";
   const bool patched = std::any_of(guide.places.begin(), guide.places.end(),
                                    [](const GuidePlace& place) { return !place.file.ends_with("script"); });
-  if (patched) guide.instrument = instrument_command(request, guide);
+  if (patched) guide.instrument = instrument_command(request, table, guide);
   guide.stop = "debugger.stop(); debugger.step()";
   add_starts(request, guide);
   add_flags(request, guide);

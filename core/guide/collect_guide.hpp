@@ -20,6 +20,7 @@ struct GuideRequest {
   std::optional<EngineVersion> vllm, vllm_ascend;
   std::string engine = "auto", model_runner = "auto", mode = "offline", device = "gpu";
   int64_t tensor_parallel = 1, pipeline_parallel = 1, data_parallel = 1;
+  std::string config_path;  // absolute, where config.json is written to; empty: it is only shown
   bool disable_frontend_multiprocessing = false, enforce_eager = false, allow_unknown_shape = false;
   std::string level = "mix", task = "statistics", dump_path = "./ulpscope_dump";
   std::optional<int64_t> token;

@@ -123,18 +123,30 @@ class Rules {
             flags + "，且不要 --speculative-config");
   }
 
+  void hit_unknown_version() {
+    const std::string version = request_.vllm->text, nearest = table_.nearest(*request_.vllm);
+    if (request_.allow_unknown_shape && !guide_.places.empty())
+      return hit("G11", RuleKind::warning,
+                 "vLLM " + version + " is an untested version: the places are those of the nearest known, " +
+                     nearest + "; ulpscope instrument --plan says whether the tree has them",
+                 "vLLM " + version + " 未经测试：采集位置取自最接近的已知版本 " + nearest +
+                     "；ulpscope instrument --plan 会检查源码树中是否存在");
+    const bool newer = !table_.knows(*request_.vllm) && !(*request_.vllm < table_.vllm.first) && !v0();
+    hit("G11", request_.allow_unknown_shape ? RuleKind::warning : RuleKind::error,
+        "no places are known for vLLM " + version + " with engine " + guide_.engine +
+            "; the nearest known version is " + nearest +
+            (newer ? ", and --allow-unknown-shape goes on with its places" : ""),
+        "未收录 vLLM " + version + "（引擎 " + guide_.engine + "）的采集位置；最接近的已知版本为 " + nearest +
+            (newer ? "，--allow-unknown-shape 可沿用其位置" : ""));
+  }
+
   void check_versions() {
     const bool own = npu() && request_.vllm_ascend && table_.switch_at(*request_.vllm_ascend) != nullptr;
     if (npu() && !v0() && !request_.vllm_ascend)
       hit("G11", RuleKind::error, "the version of vllm-ascend is not known: give --ascend-version",
           "未知 vllm-ascend 版本：请给 --ascend-version");
     const bool missing = guide_.places.empty() && !own && (!npu() || request_.vllm_ascend);
-    if (!table_.knows(*request_.vllm) || (missing && !(v0() && since("0.11.0"))))
-      hit("G11", request_.allow_unknown_shape ? RuleKind::warning : RuleKind::error,
-          "no places are known for vLLM " + request_.vllm->text + " with engine " + guide_.engine +
-              "; the nearest known version is " + table_.nearest(*request_.vllm),
-          "未收录 vLLM " + request_.vllm->text + "（引擎 " + guide_.engine +
-              "）的采集位置；最接近的已知版本为 " + table_.nearest(*request_.vllm));
+    if (!table_.knows(*request_.vllm) || (missing && !(v0() && since("0.11.0")))) hit_unknown_version();
     if (!request_.vllm_ascend || request_.device != "npu") return;
     const auto first_three = [](const EngineVersion& version) {
       std::vector<int64_t> numbers = version.release;

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "config_check/bundle.hpp"
+#include "guide/anchors.hpp"
 #include "incident/incident_findings.hpp"
 #include "incident/incident_inputs.hpp"
 #include "incident/incident_state.hpp"
@@ -363,6 +364,9 @@ class Flow {
     if (found.device == "npu" || found.device == "gpu") words = joined(words, {"--device", found.device});
     if (found.device == "npu")
       words = joined(words, {"--ascend-version", or_word(found.vllm_ascend, "VERSION")});
+    const auto version = parse_engine_version(found.vllm);
+    const auto table = AnchorTable::builtin();
+    if (version && table.ok() && !table->knows(*version)) words.emplace_back("--allow-unknown-shape");
     return token_.empty() ? words : joined(words, {"--token", token_});
   }
 

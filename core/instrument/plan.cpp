@@ -78,8 +78,9 @@ class FilePlanner {
       refuse("E_FOREIGN", path +
                               ": calls a collector already (PrecisionDebugger, or debugger.start, stop or "
                               "step), expected an untouched file; take those calls out first");
-    if (!is_writable(source.path) || !is_writable(folder_of(source.path)))
-      refuse("E_PERM", source.path + ": the file or its folder is not writable");
+    // The originals are kept in a folder of the tree.
+    for (const std::string& needed : {source.path, folder_of(source.path), tree_.root})
+      if (!is_writable(needed)) refuse("E_PERM", needed + ": not writable");
     if (plan_.refusal) return false;
     if (file.insertions.empty()) return true;
     file.changed = with_blocks(file.original, file.insertions);

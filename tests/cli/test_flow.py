@@ -53,6 +53,13 @@ class FlowTest(runs.RunTest):
         self.assertNotEqual(self.steps[3]["result"], first)
         self.assertTrue(os.path.exists(self.path("i", self.steps[3]["result"], "config_check_result.json")))
 
+    def test_a_version_that_is_not_known_yet_has_places_all_the_same(self):
+        self.bundles(SAMPLE)
+        self.write("i/problem/bundle.json", '{"device": "gpu", "vllm": "0.99.0"}')
+        self.flow(0)
+        self.assertEqual(self.steps[6]["state"], "done")
+        self.assertIn("--allow-unknown-shape", self.steps[6]["command"])
+
     def test_a_wrong_configuration_comes_first_unless_told_otherwise(self):
         self.bundles(WRONG)
         self.dumps(2.0)

@@ -118,7 +118,16 @@ class Rules(GuideTest):
     def test_g11_unknown_version(self):
         result = self.guide(2, "--vllm-version", "0.99.0", "--enforce-eager")
         self.assertIn("0.24", next(r for r in result["rules"] if r["id"] == "G11")["text"])
-        self.assertEqual(self.rules(0, "--vllm-version", "0.99.0", "--enforce-eager", "--allow-unknown-shape")["G11"], "warning")
+        self.assertIn("--allow-unknown-shape goes on with its places", next(r for r in result["rules"] if r["id"] == "G11")["text"])
+        words = ("--vllm-version", "0.99.0", "--enforce-eager", "--allow-unknown-shape")
+        self.assertEqual(self.rules(0, *words)["G11"], "warning")
+        result = self.guide(0, *words)
+        self.assertIn("untested", next(r for r in result["rules"] if r["id"] == "G11")["text"])
+        self.assertEqual([place["id"] for place in result["anchors"] if place["method"] == "execute_model"], ["V1-X", "V1-M"])
+        self.assertIn(" --style wrap --engine v1 --device gpu --allow-unknown-shape --config /path/", result["instrument"])
+        result = self.guide(0, *words, "--emit-config", "c.json")
+        self.assertTrue(result["instrument"].endswith(" --config " + os.path.realpath(self.path("c.json"))), result["instrument"])
+        self.assertIn("未经测试", self.check(0, "guide", *words, "--lang", "zh").out)
 
     def test_g12_versions_that_do_not_belong_together(self):
         words = ("--device", "npu", "--vllm-version", "0.9.2", "--enforce-eager", "--ascend-version")
