@@ -241,6 +241,10 @@ Result<GuideRequest> read_request(const ParsedOptions& options) {
     ULPSCOPE_ASSIGN(const int64_t token, options.integer("token", 0, 0, INT32_MAX));
     request.token = token;
   }
+  if (options.has("step")) {
+    ULPSCOPE_ASSIGN(const int64_t step, options.integer("step", 0, 0, INT32_MAX));
+    request.step = step;
+  }
   request.disable_frontend_multiprocessing = options.has("disable_frontend_multiprocessing");
   request.enforce_eager = options.has("enforce_eager");
   request.allow_unknown_shape = options.has("allow_unknown_shape");
@@ -392,6 +396,7 @@ class GuideCommand : public Command {
         value("level", "LEVEL", "mix (default), L0 or L1"),
         value("task", "TASK", "statistics (default) or tensor"),
         value("token", "K", "position of the token to dump"),
+        value("step", "N", "step that makes it, as a step ledger tells: for config.json"),
         value("phase", "NAME", "mindie: layer (default) or op"),
         value("ids", "LIST", "mindie: ids for --phase op"),
         value("dump_path", "DIR", "where the dump goes"),

@@ -278,7 +278,8 @@ class InstrumentCommand : public Command {
   static Status revert(const EngineTree& tree, const AnchorTable& table, bool force, Outcome& outcome) {
     ULPSCOPE_ASSIGN(const RevertResult result, revert_tree(tree, table, force));
     outcome.plan.refusal = result.refusal;
-    for (const std::string& file : result.files) outcome.lines.push_back(file + ": as it was");
+    for (const std::string& file : result.files)
+      outcome.lines.push_back(file + (file == hook_path(tree) ? ": removed" : ": as it was"));
     ULPSCOPE_ASSIGN(const TreeReport report, inspect_tree(tree, table));
     outcome.state = ulpscope::to_text(report.state);
     if (result.files.empty() && !result.refusal) outcome.lines.emplace_back("nothing to revert");

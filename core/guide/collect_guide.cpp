@@ -183,7 +183,10 @@ void add_flags(const GuideRequest& request, CollectGuide& guide) {
 }
 
 void add_config(const GuideRequest& request, CollectGuide& guide) {
-  if (request.token) guide.steps = {*request.token};
+  if (request.step)
+    guide.steps = {*request.step};
+  else if (request.token)
+    guide.steps = {*request.token};
   std::string steps;
   for (const int64_t step : guide.steps) steps += (steps.empty() ? "" : ", ") + std::to_string(step);
   std::string path;
@@ -207,11 +210,13 @@ void add_step_rules(const GuideRequest& request, CollectGuide& guide) {
            " 次前向，c 为 prefill 的块数（prompt 不超过 "
            "max_num_batched_tokens 且无前缀缓存时为 1）"});
   guide.step_rules.push_back(
-      {"step number = steps counted before (earlier requests, warm-up) + forward; config.json assumes a "
-       "fresh process and c = 1" +
-           std::string(request.token ? ": step " + k : ""),
-       "步号 = 之前已计的步（更早的请求、预热）+ 前向序号；config.json 假设新进程且 c = 1" +
-           std::string(request.token ? "：step " + k : "")});
+      {"step number = steps counted before (earlier requests, warm-up) + forward; config.json " +
+           (request.step
+                ? "has the step that was given: " + std::to_string(*request.step)
+                : "assumes a fresh process and c = 1" + std::string(request.token ? ": step " + k : "")),
+       "步号 = 之前已计的步（更早的请求、预热）+ 前向序号；config.json " +
+           (request.step ? "使用给定的步：" + std::to_string(*request.step)
+                         : "假设新进程且 c = 1" + std::string(request.token ? "：step " + k : ""))});
   guide.step_rules.push_back({"\"step\" in config.json belongs to every place but V0-G, where token_range=[" +
                                   k + ", " + k + "] is given to start instead; never both",
                               "除 V0-G 外都用 config.json 的 \"step\"；V0-G 改为 start 时给 token_range=[" +

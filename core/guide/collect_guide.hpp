@@ -24,6 +24,7 @@ struct GuideRequest {
   bool disable_frontend_multiprocessing = false, enforce_eager = false, allow_unknown_shape = false;
   std::string level = "mix", task = "statistics", dump_path = "./ulpscope_dump";
   std::optional<int64_t> token;
+  std::optional<int64_t> step;                                  // that makes it, where a ledger told
   std::map<std::string, std::string, std::less<>> environment;  // of --env
   std::vector<std::string> launch_flags;                        // given to vLLM already: "--max-num-seqs"
 };

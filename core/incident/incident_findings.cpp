@@ -197,6 +197,19 @@ Json compare_finding(const std::string& text, StepFinding& found) {
   return json;
 }
 
+// What guide refuses.
+Json guide_finding(const std::string& text, StepFinding& found) {
+  Json json = Json::parse(text, nullptr, false);
+  const Json& rules = member(json, "rules");
+  if (!rules.is_array()) return json;
+  for (const Json& rule : rules) {
+    if (text_of(rule, "severity") != "error") continue;
+    found.text.en += (found.text.en.empty() ? "" : "; ") + text_of(rule, "id") + " " + text_of(rule, "text");
+  }
+  found.text.zh = found.text.en;
+  return json;
+}
+
 // The text of a result, of a large one its head where that is enough.
 Result<std::string> result_text(int step, const std::string& path) {
   ULPSCOPE_ASSIGN(const File file, File::open(path));
@@ -221,6 +234,8 @@ StepFinding finding_of(int step, const std::string& path) {
     json = config_finding(*text, found);
   else if (step == 5 || step == 7)
     json = first_token_finding(step, *text, found);
+  else if (step == 6)
+    json = guide_finding(*text, found);
   else if (step == kCompare)
     json = compare_finding(*text, found);
   else

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
-#include "config_check/bundle.hpp"
-#include "guide/anchors.hpp"
+#include "incident/incident_engine.hpp"
 #include "incident/incident_findings.hpp"
 #include "incident/incident_inputs.hpp"
 #include "incident/incident_state.hpp"
@@ -48,15 +48,6 @@ constexpr std::string_view kUnequal = " does not equal itself";
 constexpr std::string_view kReplayFile = "replay_result.txt";
 
 std::string or_word(const std::string& text, const std::string& word) { return text.empty() ? word : text; }
-
-BothLanguages equality_finding(bool golden, bool problem) {
-  const auto side = [](bool equal) {
-    return BothLanguages{equal ? " equals itself" : std::string(kUnequal),
-                         equal ? "与自身一致" : "与自身不一致"};
-  };
-  return {"golden" + side(golden).en + "; problem" + side(problem).en,
-          "标杆侧" + side(golden).zh + "；问题侧" + side(problem).zh};
-}
 
 class Flow {
  public:
@@ -155,6 +146,36 @@ class Flow {
       run_command(step, std::move(words), file);
     }
     if (step.state == "done") judge(step);
+  }
+
+  struct SideCommand {
+    std::string side;
+    Words words;
+  };
+
+  // The same of a step with a command for each side; say tells of the side whose result step.result is.
+  void execute_sides(IncidentStep& step, const std::vector<SideCommand>& commands, const std::string& file,
+                     const std::vector<std::string>& inputs,
+                     const std::function<BothLanguages(const std::string&)>& say) {
+    for (const SideCommand& each : commands)
+      step.command += (step.command.empty() ? "" : " && ") + shown(each.words);
+    if (!is_ready(step, commands[0].words[0])) return;
+    step.inputs = fingerprint(inputs) + ":" + step.command;
+    if (const IncidentStep* old = kept(step)) {
+      step.state = "done";
+      step.result = old->result;
+      step.finding = old->finding;
+      return;
+    }
+    BothLanguages finding;
+    for (const SideCommand& each : commands) {
+      run_command(step, each.words, file);
+      if (step.state != "done") return;
+      const BothLanguages said = say(each.side);
+      finding.en += (finding.en.empty() ? "" : "; ") + said.en;
+      finding.zh += (finding.zh.empty() ? "" : "；") + said.zh;
+    }
+    step.finding = finding;
   }
 
   const IncidentStep* kept(const IncidentStep& step) const {
@@ -281,38 +302,26 @@ class Flow {
                "randomness)",
            side + ".run2*：相同请求再跑一次（固定随机性见 ulpscope guide determinism）");
     }
-    Words golden = joined(joined({"first-token-diff", "--runs"}, in_.golden_outputs), in_.golden_repeats);
-    Words problem = joined(joined({"first-token-diff", "--runs"}, in_.problem_outputs), in_.problem_repeats);
-    if (!step.missing.empty()) {
-      step.command = shown({"first-token-diff", "--runs"});
-      return;
+    std::vector<SideCommand> commands;
+    for (const char* side : {"golden", "problem"}) {
+      const bool golden = side == std::string_view("golden");
+      const auto& outputs = golden ? in_.golden_outputs : in_.problem_outputs;
+      const auto& repeats = golden ? in_.golden_repeats : in_.problem_repeats;
+      Words words = {"first-token-diff", "--runs"};
+      words =
+          joined(words, outputs.empty() ? Words{in_folder(side + std::string(".outputs.jsonl"))} : outputs);
+      words = joined(words, repeats.empty() ? Words{in_folder(side + std::string(".run2.jsonl"))} : repeats);
+      commands.push_back({side, std::move(words)});
     }
-    step.command = shown(golden) + " && " + shown(problem);
-    if (!is_ready(step, golden[0])) return;
-    step.inputs =
-        fingerprint(joined({golden.begin() + 2, golden.end()}, {problem.begin() + 2, problem.end()})) + ":" +
-        step.command;
-    if (const IncidentStep* old = kept(step)) {
-      step.state = "done";
-      step.result = old->result;
-      const auto is_unequal = [&](const char* side) {
-        return old->finding.en.find(side + std::string(kUnequal)) != std::string::npos;
-      };
-      step.finding = equality_finding(!is_unequal("golden"), !is_unequal("problem"));
-    } else {
-      run_repeats(step, golden, problem);
-    }
+    const Words inputs = joined(joined(in_.golden_outputs, in_.golden_repeats),
+                                joined(in_.problem_outputs, in_.problem_repeats));
+    execute_sides(step, commands, "first_token_diff", inputs, [&](const std::string& side) {
+      const bool equal = has_one_output_each(result_file(folder_ + "/" + step.result));
+      return BothLanguages{
+          side + (equal ? " equals itself" : std::string(kUnequal)),
+          (side == "golden" ? "标杆侧" : "问题侧") + std::string(equal ? "与自身一致" : "与自身不一致")};
+    });
     if (step.state == "done" && step.finding.en.find(kUnequal) != std::string::npos) block(step);
-  }
-
-  void run_repeats(IncidentStep& step, const Words& golden, const Words& problem) {
-    bool is_equal[2] = {false, false};
-    for (const size_t side : {0, 1}) {
-      run_command(step, side == 0 ? golden : problem, "first_token_diff");
-      if (step.state != "done") return;
-      is_equal[side] = has_one_output_each(result_file(folder_ + "/" + step.result));
-    }
-    step.finding = equality_finding(is_equal[0], is_equal[1]);
   }
 
   // Both sides' outputs, as first-token-diff takes them.
@@ -331,57 +340,29 @@ class Flow {
     execute(step, words, "first_token_diff", joined(in_.golden_outputs, in_.problem_outputs));
   }
 
-  // What the bundle of the problem side says of the engine.
-  struct Engine {
-    std::string vllm, vllm_ascend, device;
-  };
-  Engine engine() const {
-    Engine found;
-    if (in_.problem_bundle.empty()) return found;
-    Diagnostics told_by_config_check;
-    const auto files = find_bundle_files(in_.problem_bundle, told_by_config_check);
-    if (!files.ok()) return found;
-    Diagnostics ignored;
-    std::error_code failed;
-    const std::string facts = in_.problem_bundle + "/bundle.json";
-    const bool has_facts = fs::exists(facts, failed);
-    const Bundle bundle = read_bundle("problem", *files, has_facts ? facts : "", ignored);
-    found.vllm = bundle.vllm_version;
-    found.device = bundle.device;
-    if (bundle.packages && bundle.packages->count("vllm-ascend") > 0)
-      found.vllm_ascend = bundle.packages->find("vllm-ascend")->second;
-    const auto json = has_facts ? read_config_json(facts) : Result<ConfigValue>(ConfigValue());
-    if (json.ok() && json->find("vllm_ascend") != nullptr)
-      found.vllm_ascend = json->find("vllm_ascend")->text;
-    // An editable package has a commit in place of a version.
-    if (found.vllm_ascend.starts_with("git")) found.vllm_ascend.clear();
-    return found;
-  }
-
-  // guide for the engine of the problem side and the token found.
-  Words guide_words(const Engine& found) const {
-    Words words = {"guide", "collect", "--vllm-version", or_word(found.vllm, "VERSION"), "--enforce-eager"};
-    if (found.device == "npu" || found.device == "gpu") words = joined(words, {"--device", found.device});
-    if (found.device == "npu")
-      words = joined(words, {"--ascend-version", or_word(found.vllm_ascend, "VERSION")});
-    const auto version = parse_engine_version(found.vllm);
-    const auto table = AnchorTable::builtin();
-    if (version && table.ok() && !table->knows(*version)) words.emplace_back("--allow-unknown-shape");
-    return token_.empty() ? words : joined(words, {"--token", token_});
-  }
-
+  // Where both sides are collected; the golden one as far as its bundle says.
   void places() {
     IncidentStep& step = open(6);
-    const Engine found = engine();
-    need(step, !found.vllm.empty(), "problem/bundle.json or problem/pip.txt with the version of vLLM",
+    golden_engine_ = read_incident_engine("golden", in_.golden_bundle);
+    problem_engine_ = read_incident_engine("problem", in_.problem_bundle);
+    const bool is_npu = problem_engine_.device == "npu";
+    need(step, !problem_engine_.vllm.empty(),
+         "problem/bundle.json or problem/pip.txt with the version of vLLM",
          "problem/bundle.json 或 problem/pip.txt 中的 vLLM 版本");
-    if (found.device == "npu" && !found.vllm.empty())
-      need(step, !found.vllm_ascend.empty(),
-           "the version of vllm-ascend: \"vllm_ascend\" in problem/bundle.json",
-           "vllm-ascend 版本：problem/bundle.json 中的 \"vllm_ascend\"");
-    execute(step, guide_words(found), "guide", {in_.problem_bundle});
-    const std::string text = in_folder(step.result + "/guide_result.txt");
-    if (step.state == "done") step.finding = {"the places are in " + text, "采集位置见 " + text};
+    need(step, !is_npu || problem_engine_.vllm.empty() || !problem_engine_.vllm_ascend.empty(),
+         "the version of vllm-ascend: \"vllm_ascend\" in problem/bundle.json",
+         "vllm-ascend 版本：problem/bundle.json 中的 \"vllm_ascend\"");
+    std::vector<SideCommand> commands;
+    if (!golden_engine_.vllm.empty() &&
+        (golden_engine_.device != "npu" || !golden_engine_.vllm_ascend.empty()))
+      commands.push_back({"golden", guide_words(golden_engine_, token_)});
+    commands.push_back({"problem", guide_words(problem_engine_, token_)});
+    execute_sides(
+        step, commands, "guide", {in_.golden_bundle, in_.problem_bundle}, [&](const std::string& side) {
+          const std::string text = in_folder(step.result + "/guide_result.txt");
+          return BothLanguages{side + ": the places are in " + text,
+                               (side == "golden" ? "标杆侧" : "问题侧") + std::string("采集位置见 ") + text};
+        });
   }
 
   void ledgers() {
@@ -404,17 +385,19 @@ class Flow {
   // One side's dump, by the step that the ledger told.
   void need_dump(IncidentStep& step, bool there, const std::string& side, const std::string& number) {
     const bool known = !number.empty() && number != "null";
-    const std::string config = known ? " (\"step\": [" + number + "] in config.json)" : "";
     need(step, there,
          side + "_dump/: dump of " + (known ? "step " + number : "the step that makes the token") +
-             ", written by the collector with config.json" + config,
-         side + "_dump/：" + (known ? "第 " + number + " 步" : "产生该 token 的步") +
-             "的 dump，由采集器按 config.json 写出" + config);
+             ", written by the collector with " + side + ".config.json (copy its dump_path here)",
+         side + "_dump/：" + (known ? "第 " + number + " 步" : "产生该 token 的步") + "的 dump，由采集器按 " +
+             side + ".config.json 写出（将其 dump_path 复制到此）");
+    Words words = guide_words(side == "golden" ? golden_engine_ : problem_engine_, token_);
+    if (known) words = joined(words, {"--step", number});
+    step.command += (step.command.empty() ? "" : " && ") +
+                    shown(joined(words, {"--emit-config", in_folder(side + ".config.json")}));
   }
 
   void dumps() {
     IncidentStep& step = open(8);
-    step.command = shown(joined(guide_words(engine()), {"--emit-config", in_folder("config.json")}));
     need_dump(step, !in_.golden_dump.empty(), "golden", golden_step_);
     need_dump(step, !in_.problem_dump.empty(), "problem", problem_step_);
     if (!step.missing.empty()) return;
@@ -470,6 +453,7 @@ class Flow {
   int blocked_by_ = 0, exit_code_ = 0;
   std::string culprit_, dump_again_, token_, golden_step_, problem_step_;
   DumpSteps golden_steps_, problem_steps_;
+  IncidentEngine golden_engine_, problem_engine_;
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ std::vector<IncidentStep> read_incident_state(const std::string& folder) {
     step.number = entry["step"].get<int>();
     step.state = text_of(entry, "state");
     step.result = text_of(entry, "result");
-    step.finding.en = text_of(entry, "finding");
+    step.finding = {text_of(entry, "finding"), text_of(entry, "finding_zh")};
+    if (step.finding.zh.empty()) step.finding.zh = step.finding.en;
     step.inputs = text_of(entry, "inputs");
     steps.push_back(std::move(step));
   }
@@ -49,6 +50,7 @@ std::string incident_json(const IncidentState& state) {
     add("command", step.command);
     add("result", step.result);
     add("finding", step.finding.en);
+    add("finding_zh", step.finding.zh);
     out += ", \"missing\": [";
     for (size_t i = 0; i < step.missing.size(); ++i) {
       if (i > 0) out += ", ";

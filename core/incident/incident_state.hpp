@@ -8,7 +8,7 @@
 
 namespace ulpscope {
 
-// What each step of the run before was run on and what it found, in English. Empty: there was none, or
+// What each step of the run before was run on and what it found. Empty: there was none, or
 // something else has its name.
 std::vector<IncidentStep> read_incident_state(const std::string& folder);
 

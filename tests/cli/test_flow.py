@@ -60,6 +60,29 @@ class FlowTest(runs.RunTest):
         self.assertEqual(self.steps[6]["state"], "done")
         self.assertIn("--allow-unknown-shape", self.steps[6]["command"])
 
+    def test_the_places_of_both_sides_are_those_of_their_launch(self):
+        for side, device, vllm in (("golden", "gpu", "0.10.0"), ("problem", "npu", "0.9.1")):
+            self.write("i/%s/bundle.json" % side, json.dumps({"device": device, "vllm": vllm, "vllm_ascend": "0.9.1"}))
+        self.write("i/golden/launch.sh", "VLLM_USE_V1=0 vllm serve m -tp 2 --data-parallel-size=3\n")
+        self.write("i/problem/env.txt", "VLLM_USE_V2_MODEL_RUNNER=0\n")
+        self.write("i/problem/launch.sh", "python run.py --pipeline-parallel-size 1\n")
+        self.flow(0, "--go-on")
+        golden, problem = self.steps[6]["command"].split(" && ")
+        self.assertEqual(golden, "ulpscope guide collect --vllm-version 0.10.0 --enforce-eager --mode online --tp 2 --dp 3 "
+                                 "--env VLLM_USE_V1=0 --device gpu")
+        self.assertEqual(problem, "ulpscope guide collect --vllm-version 0.9.1 --enforce-eager --env VLLM_USE_V2_MODEL_RUNNER=0 "
+                                  "--device npu --ascend-version 0.9.1")
+        for place in self.steps[6]["finding"].split("; "):
+            side, path = place.split(": the places are in ")
+            with open(path, encoding="utf-8") as file:
+                self.assertIn({"golden": "V0-W", "problem": "V1-A"}[side], file.read())
+
+    def test_what_guide_refuses_is_said(self):
+        self.write("i/problem/bundle.json", '{"device": "npu", "vllm": "0.9.1", "vllm_ascend": "0.9.1"}')
+        self.write("i/problem/env.txt", "VLLM_USE_V2_MODEL_RUNNER=1\n")
+        self.flow(3)
+        self.assertIn("exit code 2; G06 model runner V2 of vllm-ascend has no hooks", self.steps[6]["finding"])
+
     def test_a_wrong_configuration_comes_first_unless_told_otherwise(self):
         self.bundles(WRONG)
         self.dumps(2.0)
@@ -108,7 +131,8 @@ class FlowTest(runs.RunTest):
 
     def test_ten_steps_from_a_wrong_answer_to_the_operation(self):
         self.bundles(SAMPLE)
-        self.write("i/problem/bundle.json", '{"device": "npu", "vllm": "0.9.1", "vllm_ascend": "0.9.1"}')
+        for side in ("golden", "problem"):
+            self.write("i/%s/bundle.json" % side, '{"device": "npu", "vllm": "0.9.1", "vllm_ascend": "0.9.1"}')
         self.outputs("v1_ledger", "outputs")
         self.outputs("v1_ledger", "run2")
         for side in ("golden", "problem"):
@@ -119,11 +143,12 @@ class FlowTest(runs.RunTest):
         result = self.flow(0)
         self.assertEqual(([step["state"] for step in result["steps"]], result["next"]), (["done"] * 7 + ["todo"] * 3, 8))
         self.assertIn("golden_dump/: dump of step 14, ", self.steps[8]["missing"][0])
-        self.assertIn('("step": [16] in config.json)', self.steps[8]["missing"][1])
-        command = self.steps[8]["command"].split()
-        self.assertEqual(command[0], "ulpscope")
-        self.check(0, *command[1:])
-        self.assertEqual(self.read_json("i/config.json")["step"], [8])
+        self.assertIn("problem_dump/: dump of step 16, ", self.steps[8]["missing"][1])
+        commands = [command.split() for command in self.steps[8]["command"].split(" && ")]
+        self.assertEqual([command[0] for command in commands], ["ulpscope"] * 2)
+        for command, side, step in zip(commands, ("golden", "problem"), (14, 16)):
+            self.check(0, *command[1:])
+            self.assertEqual(self.read_json("i/%s.config.json" % side)["step"], [step])
         out = terminal.run(80, "flow", self.path("i"))[1]
         self.assertEqual([line for line in out.split("\n") if len(line) > 80 and not line.startswith("    ulpscope")], [])
         for side, name in (("golden", "golden"), ("problem", "target")):
@@ -149,7 +174,7 @@ class FlowTest(runs.RunTest):
                 self.assertTrue(any(ord(c) >= 0x4e00 for c in line), line)
         # What the text shows can be pasted where the user is.
         self.assertIn("\n           %s\n" % self.path("i/ulpscope_out/9_compare"), run.out)
-        self.assertIn("the places are in " + self.path("i/ulpscope_out/6_guide/guide_result.txt"), run.out.replace("\n           ", " "))
+        self.assertIn("golden: the places are in " + self.path("i/ulpscope_out/6_guide/guide_result.txt"), run.out.replace("\n           ", " "))
         # A case was picked and the operation is found: nobody needs scores any more.
         os.remove(self.path("i/golden.scores.csv"))
         self.assertEqual(self.flow(0)["next"], None)

@@ -136,6 +136,11 @@ class Rules(GuideTest):
 
 
 class Collect(GuideTest):
+    def test_a_step_that_a_ledger_told(self):
+        result = self.guide(0, "--vllm-version", "0.9.1", "--enforce-eager", "--token", "5", "--step", "14")
+        self.assertEqual(result["config"]["step"], [14])
+        self.assertTrue(any("has the step that was given: 14" in rule for rule in result["step_rules"]), result["step_rules"])
+
     def test_the_engine_is_chosen_by_version_and_environment(self):
         for version, environment, engine in (("0.7.3", [], "v0"), ("0.8.0", [], "v1"), ("0.9.1", ["VLLM_USE_V1=0"], "v0"),
                                              ("0.11.0", ["VLLM_USE_V1=0"], "v1")):

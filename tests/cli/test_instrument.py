@@ -82,7 +82,9 @@ class Skeletons(InstrumentTest):
                     # The call after the one that raised closes its step.
                     self.assertEqual((result["raised"], result["idle"]), (["start"], ["stop", "step"]))
         self.assertNotIn("collection is off", log)
-        self.instrument(0, "--revert")
+        lines = self.instrument(0, "--revert")["lines"]
+        self.assertEqual([line for line in lines if line.endswith(": removed")],
+                         [line for line in lines if "ulpscope_hook.py" in line])
         self.assertEqual(content(self.path("tree")), before)
         self.assertEqual(self.instrument(0, "--check")["state"], "clean")
         return found
