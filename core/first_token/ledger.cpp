@@ -34,6 +34,9 @@ class LedgerReader {
     }
   }
 
+  // Whether a later run wrote behind an earlier one.
+  bool begins_again() const { return begins_again_; }
+
   bool take(const JsonTape& tape) {
     const auto step = integer(tape, 0, "step");
     const uint32_t requests = tape.find(0, "reqs");
@@ -58,6 +61,7 @@ class LedgerReader {
     size_t preference = SIZE_MAX;
     int64_t rank = 0;
     bool has_drafts = false;
+    int64_t computed = -1, step = -1;  // where it began: the least that was computed, and that step
   };
 
   void take_request(const JsonTape& tape, uint32_t node, int64_t step, int64_t rank, bool has_drafts,
@@ -69,11 +73,24 @@ class LedgerReader {
     LedgerAnswer& answer = answers_[name.question];
     if (name.preference > state.preference) return;
     if (name.preference < state.preference) {
-      state = {name.preference, rank, false};
+      state = {};
+      state.preference = name.preference;
+      state.rank = rank;
       answer = {};
       answer.found = true;
     }
     if (rank != state.rank) return;
+    if (*computed == state.computed && step <= state.step) {
+      // It begins a second time, not later than before: this is another run, which wrote behind the first.
+      begins_again_ = true;
+      state.has_drafts = false;
+      answer = {};
+      answer.found = true;
+    }
+    if (state.step < 0 || *computed <= state.computed) {
+      state.computed = *computed;
+      state.step = step;
+    }
     state.has_drafts |= has_drafts;
     if (*computed < *prompt && answer.prefill_steps.size() < kMostPrefillSteps)
       answer.prefill_steps.push_back(step);
@@ -90,6 +107,7 @@ class LedgerReader {
   const std::vector<LedgerQuestion>& questions_;
   std::vector<LedgerAnswer>& answers_;
   std::vector<State> states_;
+  bool begins_again_ = false;
   std::unordered_map<std::string, std::vector<Name>> by_name_;
 };
 
@@ -113,6 +131,10 @@ Result<std::vector<LedgerAnswer>> ask_ledger(const std::string& path,
     else if (!ledger.take(tape))
       diagnostics.add({Severity::error, Code::format, where, "no line of a ledger, expected step and reqs"});
   }
+  if (ledger.begins_again())
+    diagnostics.add({Severity::warning, Code::format, printable(path),
+                     "holds requests of the same name from several runs: the last one counts; remove the "
+                     "file before a run"});
   return answers;
 }
 

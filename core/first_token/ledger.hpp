@@ -31,7 +31,8 @@ struct LedgerAnswer {
 // "spec": {id: drafts}}: token k comes from the step with computed + scheduled = prompt + k, the first that
 // reaches it where there are draft tokens; prefill steps are those with computed < prompt. A request is also
 // found under the names that the engine makes of it (ID-0, ID-choice, choice_ID). Of several ranks the first
-// that names a request counts. io: the file cannot be read. Lines that cannot become diagnostics.
+// that names a request counts, of several runs in one file the last, with a warning. io: the file cannot be
+// read. Lines that cannot become diagnostics.
 Result<std::vector<LedgerAnswer>> ask_ledger(const std::string& path,
                                              const std::vector<LedgerQuestion>& questions,
                                              Diagnostics& diagnostics);

@@ -247,7 +247,8 @@ void add_starts(const GuideRequest& request, CollectGuide& guide) {
     if (place.anchor == "V0-G") {
       const std::string k = request.token ? std::to_string(*request.token) : "k";
       // token_range needs the model at every level.
-      arguments = "model=" + model + ", token_range=[" + k + ", " + k + "]";
+      arguments = "model=";
+      arguments.append(model).append(", token_range=[").append(k).append(", ").append(k).append("]");
     }
     place.start = "debugger.start(" + arguments + ")";
   }

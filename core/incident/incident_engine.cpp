@@ -79,7 +79,10 @@ std::vector<std::string> guide_words(const IncidentEngine& engine, const std::st
   add("--enforce-eager", "");
   if (engine.is_online) add("--mode", "online");
   for (const auto& [option, ranks] : engine.parallel) add(option, std::to_string(ranks));
-  for (const auto& [name, value] : engine.environment) add("--env", name + "=" + value);
+  for (const auto& [name, value] : engine.environment) {
+    std::string assignment = name;
+    add("--env", assignment.append("=").append(value));
+  }
   if (engine.device == "npu" || engine.device == "gpu") add("--device", engine.device);
   if (engine.device == "npu")
     add("--ascend-version", engine.vllm_ascend.empty() ? unknown : engine.vllm_ascend);

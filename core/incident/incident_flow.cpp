@@ -290,18 +290,21 @@ class Flow {
             "config_check", {in_.golden_bundle, in_.problem_bundle});
   }
 
+  void need_runs(IncidentStep& step, const std::string& side, const std::string& zh,
+                 const std::vector<std::string>& outputs, const std::vector<std::string>& repeats) {
+    need(step, !outputs.empty(), side + ".outputs*: outputs of the " + side + " run",
+         side + ".outputs*：" + zh + "输出");
+    need(
+        step, !repeats.empty(),
+        side +
+            ".run2*: the same requests a second time (ulpscope guide determinism says how to fix randomness)",
+        side + ".run2*：相同请求再跑一次（固定随机性见 ulpscope guide determinism）");
+  }
+
   void repeats() {
     IncidentStep& step = open(4);
-    for (const bool golden : {true, false}) {
-      const std::string side = golden ? "golden" : "problem", zh = golden ? "标杆侧" : "问题侧";
-      need(step, !(golden ? in_.golden_outputs : in_.problem_outputs).empty(),
-           side + ".outputs*: outputs of the " + side + " run", side + ".outputs*：" + zh + "输出");
-      need(step, !(golden ? in_.golden_repeats : in_.problem_repeats).empty(),
-           side +
-               ".run2*: the same requests a second time (ulpscope guide determinism says how to fix "
-               "randomness)",
-           side + ".run2*：相同请求再跑一次（固定随机性见 ulpscope guide determinism）");
-    }
+    need_runs(step, "golden", "标杆侧", in_.golden_outputs, in_.golden_repeats);
+    need_runs(step, "problem", "问题侧", in_.problem_outputs, in_.problem_repeats);
     std::vector<SideCommand> commands;
     for (const char* side : {"golden", "problem"}) {
       const bool golden = side == std::string_view("golden");

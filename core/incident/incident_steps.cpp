@@ -47,7 +47,7 @@ std::map<int64_t, std::string> numbered_folders(const std::string& folder, std::
 // Steps of one rank of a ledger and the tokens that each computed.
 struct LedgerSteps {
   std::map<int64_t, int64_t> tokens;
-  bool begins_again = false;  // more than one run wrote it
+  bool begins_again = false;  // more than one run wrote it; the steps are those of the last
 };
 
 LedgerSteps read_ledger_steps(const std::string& path) {
@@ -79,7 +79,10 @@ LedgerSteps read_ledger_steps(const std::string& path) {
       constexpr int64_t kMost = int64_t{1} << 31;
       if (scheduled > 0 && scheduled < kMost && tokens < kMost) tokens += scheduled;
     }
-    if (!steps.tokens.empty() && *step <= steps.tokens.rbegin()->first) steps.begins_again = true;
+    if (!steps.tokens.empty() && *step <= steps.tokens.rbegin()->first) {
+      steps.begins_again = true;
+      steps.tokens.clear();
+    }
     steps.tokens[*step] = tokens;
   }
 }
@@ -136,8 +139,8 @@ class Check {
 
   DumpSteps run(std::optional<int64_t> wanted) {
     if (ledger_.begins_again)
-      warn("its ledger holds more than one run: remove it before a run",
-           "其账本含多次运行：每次运行前请先删除");
+      warn("the ledger of " + name_ + " holds more than one run, the last counts: remove it before a run",
+           name_ + " 的账本含多次运行，以最后一次为准：每次运行前请先删除");
     if (wanted && folders_.count(*wanted) == 0) {
       const std::string number = std::to_string(*wanted);
       warn(name_ + " has " + list("step ", "") + ", not step " + number + " that makes the token",

@@ -261,7 +261,10 @@ def _requests_v1(work):
         _computed.pop(done, None)
         _prompts.pop(done, None)
     for new in getattr(work, "scheduled_new_reqs", None) or []:
-        _prompts[new.req_id] = len(getattr(new, "prompt_token_ids", None) or [])
+        tokens = getattr(new, "prompt_token_ids", None)
+        if tokens is None:  # a prompt of embeddings, one a token
+            tokens = getattr(new, "prompt_embeds", None)
+        _prompts[new.req_id] = 0 if tokens is None else len(tokens)
         _computed[new.req_id] = getattr(new, "num_computed_tokens", 0)
     # Requests seen before: one object each, in one list (0.7 to 0.9.1) or two (0.6.6), or one object for all.
     for name in ("scheduled_cached_reqs", "scheduled_resumed_reqs", "scheduled_running_reqs"):

@@ -279,6 +279,15 @@ class Ledgers(FirstTokenTest):
         self.assertEqual(request["dump_step"], {"golden": 4, "problem": None})
         self.assertEqual(request["prefill_steps"], {"golden": [3], "problem": None})
 
+    def test_of_several_runs_in_a_ledger_the_last_counts(self):
+        line = lambda step, computed, scheduled: {"step": step, "rank": 0, "reqs": {"0": {"prompt": 4, "computed": computed, "scheduled": scheduled}}}
+        golden = self.lines("g.jsonl", {"request_id": "0", "prompt_token_ids": [1, 2, 3, 4], "token_ids": [5, 6]})
+        problem = self.lines("p.jsonl", {"request_id": "0", "prompt_token_ids": [1, 2, 3, 4], "token_ids": [5, 7]})
+        ledger = self.lines("l.jsonl", line(0, 0, 4), line(1, 4, 1), line(0, 0, 2), line(1, 2, 2), line(2, 4, 1))
+        request = self.only(self.diff(1, golden, problem, "--golden-ledger", ledger))
+        self.assertEqual((request["dump_step"]["golden"], request["prefill_steps"]["golden"]), (2, [0, 1]))
+        self.assertIn("from several runs: the last one counts", self.log)
+
     def test_a_line_that_is_no_ledger_is_told(self):
         ledger = self.lines("l.jsonl", {"a": 1})
         golden, problem = self.lines("a.jsonl", {"token_ids": [1]}), self.lines("b.jsonl", {"token_ids": [2]})

@@ -233,7 +233,7 @@ class FlowTest(runs.RunTest):
         with open(self.path("i/problem.ledger.jsonl"), "a", encoding="utf-8") as file:
             file.write('\n{"step": 0, "rank": 0, "reqs": {"s": {"prompt": 3, "computed": 0, "scheduled": 3}}}\n')
         self.flow(3)
-        self.assertIn("warning: its ledger holds more than one run", self.steps[8]["finding"])
+        self.assertIn("warning: the ledger of problem_dump holds more than one run, the last counts", self.steps[8]["finding"])
 
     def test_statistics_are_dumped_again_before_a_replay(self):
         for side, name in (("golden", "golden"), ("problem", "target")):

@@ -193,16 +193,19 @@ class Skeletons(InstrumentTest):
         code = ("import sys, types; sys.path.insert(0, %r)\nimport vllm.ulpscope_hook as h\n"
                 "N = types.SimpleNamespace\no = N()\n"
                 "new = N(req_id='r', prompt_token_ids=[1] * 5, num_computed_tokens=0)\n"
+                "if %r: new.prompt_token_ids, new.prompt_embeds = None, [[0.5]] * 5\n"
                 "for n, news in ((4, [new]), (1, []), (1, [])):\n"
                 "    h.begin(o, 'V1-X', N(total_num_scheduled_tokens=n, num_scheduled_tokens={'r': n}, "
-                "scheduled_new_reqs=news, scheduled_cached_reqs=[])).end()\n" % self.path("tree"))
-        subprocess.run([sys.executable, "-B", "-c", code], check=True)
-        with open(self.path("l.jsonl"), encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
-        self.assertEqual([(line["step"], line["reqs"]["r"]) for line in lines],
-                         [(0, {"prompt": 5, "computed": 0, "scheduled": 4}),
-                          (1, {"prompt": 5, "computed": 4, "scheduled": 1}),
-                          (2, {"prompt": 5, "computed": 5, "scheduled": 1})])
+                "scheduled_new_reqs=news, scheduled_cached_reqs=[])).end()\n")
+        for embeddings in (False, True):
+            subprocess.run([sys.executable, "-B", "-c", code % (self.path("tree"), embeddings)], check=True)
+            with open(self.path("l.jsonl"), encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+            self.assertEqual([(line["step"], line["reqs"]["r"]) for line in lines],
+                             [(0, {"prompt": 5, "computed": 0, "scheduled": 4}),
+                              (1, {"prompt": 5, "computed": 4, "scheduled": 1}),
+                              (2, {"prompt": 5, "computed": 5, "scheduled": 1})])
+            os.remove(self.path("l.jsonl"))
 
 
 class Refusals(InstrumentTest):
