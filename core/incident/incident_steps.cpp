@@ -184,17 +184,19 @@ class Check {
          name_ + " 有 " + std::to_string(beyond) + " 步不在账本中，账本最后一步为第 " + last + " 步");
   }
 
+  // One step says it.
   void check_tokens() {
-    for (const auto& [step, rows] : rows_) {
-      const auto at = ledger_.tokens.find(step);
-      if (at == ledger_.tokens.end() || rows.count(at->second) > 0) continue;
-      const std::string number = std::to_string(step), tokens = std::to_string(at->second);
-      warn("step " + number + " of " + name_ + " has no tensor with the " + tokens +
-               " rows that the ledger's step " + number + " computed",
-           name_ + " 第 " + number + " 步没有行数为 " + tokens + "（账本第 " + number +
-               " 步的 token 数）的张量");
-      return;  // one says it
-    }
+    const auto wrong = std::find_if(rows_.begin(), rows_.end(), [&](const auto& each) {
+      const auto at = ledger_.tokens.find(each.first);
+      return at != ledger_.tokens.end() && each.second.count(at->second) == 0;
+    });
+    if (wrong == rows_.end()) return;
+    const std::string number = std::to_string(wrong->first),
+                      tokens = std::to_string(ledger_.tokens.at(wrong->first));
+    warn("step " + number + " of " + name_ + " has no tensor with the " + tokens +
+             " rows that the ledger's step " + number + " computed",
+         name_ + " 第 " + number + " 步没有行数为 " + tokens + "（账本第 " + number +
+             " 步的 token 数）的张量");
   }
 
   bool fits(int64_t shift) const {
