@@ -17,6 +17,7 @@
 #include "cli/wrap_text.hpp"
 #include "guide/guide_texts.hpp"
 #include "incident/incident_flow.hpp"
+#include "locate/evidence.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
@@ -102,7 +103,7 @@ std::string next_text(const IncidentState& state, const std::string& folder, Gui
   std::string out = (english ? "\nnext: step " : "\n下一步：步骤 ") + std::to_string(state.next);
   if (next.stops && !next.result.empty())
     return out + (english ? ", put right what it found, then again" : "，先处理其发现的问题，然后重新运行") +
-           "\n    ulpscope flow " + printable(folder) + "\n";
+           "\n    ulpscope flow " + printable(shell_word(folder)) + "\n";
   return out + "\n    " + printable(next.command) + "\n";
 }
 

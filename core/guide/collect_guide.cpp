@@ -5,6 +5,7 @@
 
 #include "guide/guide_rules.hpp"
 #include "guide/python_source.hpp"
+#include "locate/evidence.hpp"
 #include "report/json_text.hpp"
 
 namespace ulpscope {
@@ -257,16 +258,14 @@ void add_starts(const GuideRequest& request, CollectGuide& guide) {
 // wrap: it encloses a call with whatever its returns run, and depends on no shape.
 std::string instrument_command(const GuideRequest& request, const AnchorTable& table,
                                const CollectGuide& guide) {
-  std::string tree = request.tree ? request.tree->root : "DIR";
-  if (tree.find_first_of(" '\"$\\") != std::string::npos) tree = "DIR";
+  const std::string tree = request.tree ? shell_word(request.tree->root) : "DIR";
   std::string command = "ulpscope instrument --tree " + tree;
   command += " --apply --style wrap --engine " + guide.engine;
   command += " --device " + request.device;
   if (request.level != "mix") command += " --level " + request.level;
   if (!table.knows(*request.vllm)) command += " --allow-unknown-shape";
   const std::string& config = request.config_path;
-  const bool plain = !config.empty() && config.find_first_of(" '\"$\\") == std::string::npos;
-  return command + " --config " + (plain ? config : "/path/to/config.json");
+  return command + " --config " + (config.empty() ? "/path/to/config.json" : shell_word(config));
 }
 
 }  // namespace

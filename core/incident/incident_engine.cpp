@@ -62,7 +62,8 @@ IncidentEngine read_incident_engine(const std::string& side, const std::string& 
   const auto json = has_facts ? read_config_json(facts) : Result<ConfigValue>(ConfigValue());
   if (json.ok() && json->find("vllm_ascend") != nullptr) engine.vllm_ascend = json->find("vllm_ascend")->text;
   // An editable package has a commit in place of a version.
-  if (engine.vllm_ascend.starts_with("git")) engine.vllm_ascend.clear();
+  for (std::string* version : {&engine.vllm, &engine.vllm_ascend})
+    if (!parse_engine_version(*version)) version->clear();
   if (bundle.launch) read_launch(*bundle.launch, engine);
   read_environment(bundle, engine);
   return engine;

@@ -173,8 +173,12 @@ Json first_token_finding(int step, const std::string& text, StepFinding& found) 
   found.golden_step = text_of(steps, "golden");
   found.problem_step = text_of(steps, "problem");
   if (steps.is_object()) {
-    found.text.en += ": step " + found.golden_step + " of golden, step " + found.problem_step + " of problem";
-    found.text.zh += "：标杆侧第 " + found.golden_step + " 步，问题侧第 " + found.problem_step + " 步";
+    const bool in_golden = !found.golden_step.empty(), in_problem = !found.problem_step.empty();
+    found.text.en += in_golden ? ": step " + found.golden_step + " of golden" : ": not in golden's ledger";
+    found.text.en +=
+        in_problem ? ", step " + found.problem_step + " of problem" : ", not in problem's ledger";
+    found.text.zh += in_golden ? "：标杆侧第 " + found.golden_step + " 步" : "：标杆侧账本中没有";
+    found.text.zh += in_problem ? "，问题侧第 " + found.problem_step + " 步" : "，问题侧账本中没有";
   }
   return json;
 }

@@ -10,6 +10,7 @@
 #include "incident/incident_inputs.hpp"
 #include "incident/incident_state.hpp"
 #include "incident/incident_steps.hpp"
+#include "locate/evidence.hpp"
 #include "report/output_file.hpp"
 
 namespace ulpscope {
@@ -24,10 +25,7 @@ using Words = std::vector<std::string>;
 
 std::string shown(const Words& words) {
   std::string text = "ulpscope";
-  for (const std::string& word : words) {
-    const bool plain = word.find_first_of(" '\"$\\*?") == std::string::npos;
-    text += " " + (plain ? word : "'" + word + "'");
-  }
+  for (const std::string& word : words) text.append(" ").append(shell_word(word));
   return text;
 }
 

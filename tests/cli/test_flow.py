@@ -77,6 +77,22 @@ class FlowTest(runs.RunTest):
             with open(path, encoding="utf-8") as file:
                 self.assertIn({"golden": "V0-W", "problem": "V1-A"}[side], file.read())
 
+    def test_commands_are_safe_to_paste(self):
+        self.write("i/problem/bundle.json", '{"device": "gpu", "vllm": "--help", "vllm_ascend": "--x"}')
+        self.write("i/problem/env.txt", "VLLM_USE_V1=0;reboot`x`'y\n")
+        self.write("i/problem.outputs.a;b.jsonl", '{"token_ids": [1]}')
+        self.flow(0, "--go-on")
+        self.assertIn("--vllm-version VERSION --enforce-eager --env 'VLLM_USE_V1=0;reboot`x`'\\''y' ", self.steps[6]["command"])
+        self.assertEqual(self.steps[1]["command"], "ulpscope anomaly '%s'" % self.path("i/problem.outputs.a;b.jsonl"))
+
+    def test_a_request_that_a_ledger_does_not_have(self):
+        self.outputs("v1_ledger", "outputs")
+        shutil.copy(os.path.join(runs.DATA, "outputs", "first_token", "v1_ledger", "golden.ledger.jsonl"), self.path("i"))
+        shutil.copy(self.path("i/golden.ledger.jsonl"), self.path("i/problem.ledger.jsonl"))
+        self.flow(0)
+        self.assertTrue(self.steps[7]["finding"].endswith(": step 14 of golden, not in problem's ledger"), self.steps[7]["finding"])
+        self.assertIn("，问题侧账本中没有", self.check(0, "flow", self.path("i"), "--lang", "zh").out.replace("\n           ", ""))
+
     def test_what_guide_refuses_is_said(self):
         self.write("i/problem/bundle.json", '{"device": "npu", "vllm": "0.9.1", "vllm_ascend": "0.9.1"}')
         self.write("i/problem/env.txt", "VLLM_USE_V2_MODEL_RUNNER=1\n")
