@@ -279,14 +279,15 @@ Result<Topic> collect_topic(const ParsedOptions& options, GuideLanguage language
   return topic;
 }
 
-std::vector<BothLanguages> mindie_steps(const std::string& phase) {
+// token: the option as it is to be given again; empty: none.
+std::vector<BothLanguages> mindie_steps(const std::string& phase, const std::string& token) {
+  const std::string next = "ulpscope guide --framework mindie --phase op --ids 5" + token;
   if (phase == "layer")
     return {{"run good and bad, compare the folders of one execution round, take the earliest layer with a "
              "problem "
              "(5_Prefill_layer: id 5)",
              "好坏各跑一次，比较同一轮次目录，取最早有问题的层（5_Prefill_layer：id 5）"},
-            {"then: ulpscope guide --framework mindie --phase op --ids 5",
-             "然后：ulpscope guide --framework mindie --phase op --ids 5"}};
+            {"then: " + next, "然后：" + next}};
   return {{"run again, compare, take the first operation or kernel whose inputs agree and outputs do not",
            "重跑并比较，取输入一致而输出不一致的第一个 operation 或 kernel"},
           {"repeat it alone; if it is right alone, suspect memory overwritten",
@@ -317,7 +318,8 @@ Result<Topic> mindie_topic(const ParsedOptions& options, GuideLanguage language)
   const std::string text = atb_config_text(config), path = options.text_or("emit_config", "config.json");
   ULPSCOPE_TRY(write_config(options, text.ends_with("\n") ? text : text + "\n"));
   const std::string load = atb_load_line(path, options.text_or("dump_path", "./ulpscope_dump"));
-  const std::vector<BothLanguages> steps = mindie_steps(phase);
+  const std::vector<BothLanguages> steps =
+      mindie_steps(phase, options.has("token") ? " --token " + options.text_or("token", "") : "");
   const BothLanguages check = {
       "prefill and decode are separate models of ATB; check once with exec_range all (not verified on "
       "hardware)",

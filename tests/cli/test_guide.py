@@ -233,6 +233,7 @@ class Collect(GuideTest):
         self.assertEqual(layer["config"], self.read_json("atb.json"))
         self.assertEqual({key: layer["config"][key] for key in ("dump_enable", "ids", "save_child", "exec_range", "task")},
                          {"dump_enable": True, "ids": "", "save_child": False, "exec_range": "2,2", "task": "tensor"})
+        self.assertIn("then: ulpscope guide --framework mindie --phase op --ids 5 --token 3", layer["steps"])
         op = self.guide(0, "--framework", "mindie", "--phase", "op", "--ids", "5,2_1")
         self.assertEqual((op["config"]["ids"], op["config"]["save_child"], op["config"]["exec_range"]), ("5,2_1", True, "0,0"))
         self.assertIn("--output", op["load"])
