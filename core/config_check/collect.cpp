@@ -63,8 +63,9 @@ std::optional<std::string> output_of(std::vector<std::string> words) {
   while (failed == 0) {
     const ssize_t got = ::read(ends[0], piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    if (text.size() < kMostOutputBytes) text.append(piece.data(), static_cast<size_t>(got));
+    if (got <= 0 || text.size() >= kMostOutputBytes)
+      break;  // with the pipe closed a program without end ends
+    text.append(piece.data(), static_cast<size_t>(got));
   }
   ::close(ends[0]);
   int status = -1;

@@ -15,9 +15,11 @@ constexpr size_t kLeastBytes = 6, kShownDigits = 8;
 
 constexpr std::array<std::string_view, 7> kWords = {"token",      "key",  "secret", "pass",
                                                     "credential", "auth", "cookie"};
-constexpr std::array<std::string_view, 13> kParts = {
-    "token",  "key",  "secret",     "secrets",     "pass",   "password", "passwd",
-    "apikey", "auth", "credential", "credentials", "cookie", "cookies"};
+constexpr std::array<std::string_view, 14> kParts = {
+    "token",  "key",  "secret",        "secrets",    "pass",        "password", "passwd",
+    "apikey", "auth", "authorization", "credential", "credentials", "cookie",   "cookies"};
+// What stands before the secret itself in the header of a request.
+constexpr std::array<std::string_view, 4> kSchemes = {"bearer", "basic", "token", "digest"};
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 
@@ -43,7 +45,8 @@ bool is_variable_name(std::string_view name) {
                       [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; });
 }
 
-// The value that begins at `at`: quoted, or up to a blank, comma or bracket. Its range without the quotes.
+// The value that begins at `at`: quoted, or up to a blank, comma or bracket, of "Bearer VALUE" the value. Its
+// range without the quotes.
 std::pair<size_t, size_t> value_range(std::string_view line, size_t at) {
   if (at < line.size() && (line[at] == '\'' || line[at] == '"')) {
     size_t end = at + 1;
@@ -53,6 +56,12 @@ std::pair<size_t, size_t> value_range(std::string_view line, size_t at) {
   size_t end = at;
   constexpr std::string_view kEnds = " \t\r,;)}]'\"|";
   while (end < line.size() && kEnds.find(line[end]) == std::string_view::npos) ++end;
+  const std::string word = to_lower(line.substr(at, end - at));
+  if (std::find(kSchemes.begin(), kSchemes.end(), word) == kSchemes.end() || end >= line.size() ||
+      line[end] != ' ')
+    return {at, end};
+  for (at = end; at < line.size() && line[at] == ' ';) ++at;
+  for (end = at; end < line.size() && kEnds.find(line[end]) == std::string_view::npos;) ++end;
   return {at, end};
 }
 

@@ -115,6 +115,14 @@ TEST_CASE("secrets: by name, and by value wherever it stands") {
   CHECK(line.find("u:pw") == std::string::npos);
   CHECK(line.find("max_tokens=64") != std::string::npos);
   CHECK(seen.hide("x topsecret y").find("topsecret") == std::string::npos);
+  for (const char* header : {"Authorization: Bearer t0ps3cret", "-H 'authorization: basic  t0ps3cret' x",
+                             "{\"Authorization\": \"Bearer t0ps3cret\"}", "Proxy-Authorization: t0ps3cret"}) {
+    const std::string hidden = hide_in_line(header, seen);
+    INFO(hidden);
+    CHECK(hidden.find("t0ps3cret") == std::string::npos);
+    CHECK(hidden.find("<hidden:") != std::string::npos);
+  }
+  CHECK(hide_in_line("token Bearer is wanted", seen) == "token Bearer is wanted");
 }
 
 TEST_CASE("log: a prompt full of the words of a log") {
