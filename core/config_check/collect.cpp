@@ -52,6 +52,7 @@ std::optional<std::string> output_of(std::vector<std::string> words) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
@@ -158,7 +159,7 @@ class Collector {
       for (const auto& [name, version] : parse_packages(*frozen))
         if (version.starts_with("git") || packages_.count(name) == 0) packages_[name] = version;
     std::string text;
-    for (const auto& [name, version] : packages_) text += name + "=" + version + "\n";
+    for (const auto& [name, version] : packages_) text.append(name).append("=").append(version).append("\n");
     return write("pip.txt", text);
   }
 
@@ -195,7 +196,7 @@ class Collector {
         if (version != versions.end() && found.try_emplace(std::string(word), version->second).second) break;
       }
     }
-    for (const auto& [word, version] : found) text += word + "=" + version + "\n";
+    for (const auto& [word, version] : found) text.append(word).append("=").append(version).append("\n");
     return text.empty() ? Status() : write("version.info", text);
   }
 

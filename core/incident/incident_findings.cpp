@@ -148,6 +148,17 @@ Json config_finding(const std::string& text, StepFinding& found) {
   return json;
 }
 
+// What a reader does about the first difference that there is; empty: the next steps.
+BothLanguages advice_of(const Json& request, const std::string& status, const std::string& kind) {
+  const Json& cut = member(request, "truncated_by_max_tokens");
+  if (kind == "near_tie") return {" (normal rounding: choose another case)", "（正常舍入：请换一个用例）"};
+  if (status == "input_mismatch")
+    return {" (align the prompts first, then compare again)", "（请先对齐输入再比较）"};
+  if (cut.is_boolean() && cut.get<bool>())
+    return {" (only cut off by max_tokens, no numeric difference)", "（仅被 max_tokens 截断，无数值差异）"};
+  return {};
+}
+
 Json first_token_finding(int step, const std::string& text, StepFinding& found) {
   Json first;
   Json json = without_elements(text, "requests", [&](const Json& request) {
@@ -164,10 +175,10 @@ Json first_token_finding(int step, const std::string& text, StepFinding& found) 
                     (found.token.empty() ? "" : " at token " + found.token),
                 (id.empty() ? "第一个请求" : id) + " " + chinese_word(status) +
                     (found.token.empty() ? "" : "，token " + found.token)};
-  if (const std::string kind = text_of(first, "kind"); !kind.empty()) {
-    found.text.en += ", " + kind;
-    found.text.zh += "，" + chinese_word(kind);
-  }
+  const std::string kind = text_of(first, "kind");
+  const BothLanguages advice = advice_of(first, status, kind);
+  found.text.en += (kind.empty() ? "" : ", " + kind) + advice.en;
+  found.text.zh += (kind.empty() ? "" : "，" + chinese_word(kind)) + advice.zh;
   if (step != 7) return json;
   const Json& steps = member(first, "dump_step");
   found.golden_step = text_of(steps, "golden");

@@ -85,6 +85,23 @@ class FlowTest(runs.RunTest):
         self.assertIn("--vllm-version VERSION --enforce-eager --env 'VLLM_USE_V1=0;reboot`x`'\\''y' ", self.steps[6]["command"])
         self.assertEqual(self.steps[1]["command"], "ulpscope anomaly '%s'" % self.path("i/problem.outputs.a;b.jsonl"))
 
+    def test_what_to_do_about_a_difference_that_is_none(self):
+        golden = {"id": "a", "prompt_token_ids": [1, 2], "token_ids": [6, 8], "finish_reason": "length"}
+        for other, finding, chinese in (
+                ({"prompt_token_ids": [1, 3]}, "a input_mismatch (align the prompts first", "请先对齐输入"),
+                ({"token_ids": [6]}, "a length at token 1 (only cut off by max_tokens", "仅被 max_tokens 截断")):
+            self.write("i/golden.outputs.jsonl", json.dumps(golden))
+            self.write("i/problem.outputs.jsonl", json.dumps(dict(golden, **other)))
+            self.flow(0)
+            self.assertIn(finding, self.steps[5]["finding"])
+            self.assertIn(chinese, self.check(0, "flow", self.path("i"), "--lang", "zh").out)
+        folder = os.path.join(runs.DATA, "outputs", "first_token", "openai_completions")
+        for side in ("golden", "problem"):
+            with open(os.path.join(folder, side + ".jsonl"), encoding="utf-8") as file:
+                self.write("i/%s.outputs.jsonl" % side, "".join(line for line in file if '"q-tie"' in line))
+        self.flow(0)
+        self.assertRegex(self.steps[5]["finding"], r"^q-tie diverged at token \d+, near_tie \(normal rounding: choose another case\)$")
+
     def test_a_request_that_a_ledger_does_not_have(self):
         self.outputs("v1_ledger", "outputs")
         shutil.copy(os.path.join(runs.DATA, "outputs", "first_token", "v1_ledger", "golden.ledger.jsonl"), self.path("i"))
