@@ -1,5 +1,6 @@
 """config-check: the configuration of two runs, and a bundle of this machine."""
 
+import hashlib
 import json
 import os
 import struct
@@ -116,6 +117,29 @@ class PeerFaults(ConfigCheckTest):
         rows = self.rows({"model/a.safetensors": one}, {"model/b.safetensors": two})
         self.assertEqual(rows[("weights", "w")][2], "error")
         self.assertEqual(rows[("weights", "v")], ("present", "missing", "error"))
+
+    def test_how_weights_differ(self):
+        many = bytes(range(256)) * 8192  # 2 MiB, more than one piece
+        tensors = {
+            # Neighbours that one double stands for; a zero of the other sign; all bits of a NaN.
+            "i64": ("I64", [2], struct.pack("<2q", 7, 2**62 + 1), struct.pack("<2q", 7, 2**62), "1 of 2 elements differ, first at 1, by at most 1"),
+            "zero": ("F32", [2], struct.pack("<2f", 1, 0.0), struct.pack("<2f", 1, -0.0), "1 of 2 elements differ, first at 1, by at most 0"),
+            "nan": ("BF16", [1], b"\xc0\x7f", b"\xc1\x7f", "1 of 1 elements differ, first at 0, by at most 0"),
+            "late": ("U8", [len(many)], many, many[:-1] + b"\x00", "1 of 2097152 elements differ, first at 2097151, by at most 255"),
+            "complex": ("C64", [2], struct.pack("<4f", 1, 2, 3, 4), struct.pack("<4f", 1, 2, 3, 6), "1 of 2 elements differ, first at 1, by at most 2"),
+        }
+        for side, at in (("golden", 2), ("problem", 3)):
+            self.write("b/%s/model/a.safetensors" % side, safetensors({name: (each[0], each[1], each[at]) for name, each in tensors.items()}))
+        run = self.check(1, "config-check", "--golden", self.path("b/golden"), "--problem", self.path("b/problem"), "--format", "json")
+        found = {row["key"]: row for row in json.loads(run.out)["differences"]}
+        self.assertEqual(sorted(found), sorted(tensors))
+        for name, each in tensors.items():
+            with self.subTest(name):
+                why, same, equal = found[name]["why"].partition("; max, min, mean and norm are equal")
+                self.assertEqual(why, "content: " + each[4])
+                self.assertEqual(bool(same), name in ("i64", "zero", "nan"))
+                self.assertEqual([found[name][side] for side in ("golden", "problem")],
+                                 [hashlib.sha256(data).hexdigest() for data in each[2:4]])
 
 
 class Launch(ConfigCheckTest):
