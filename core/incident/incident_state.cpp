@@ -45,7 +45,7 @@ std::string incident_json(const IncidentState& state) {
     append_json_string(out, text);
   };
   for (const IncidentStep& step : state.steps) {
-    out += (step.number == 1 ? "\n {\"step\": " : ",\n {\"step\": ") + std::to_string(step.number);
+    out += (out.ends_with("[") ? "\n {\"step\": " : ",\n {\"step\": ") + std::to_string(step.number);
     add("state", step.state);
     add("command", step.command);
     add("result", step.result);
