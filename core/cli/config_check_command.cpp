@@ -69,7 +69,7 @@ std::string side_line(const Bundle& bundle, const std::optional<std::string>& fo
 
 std::string result_text(const ConfigCheckResult& result, const std::string& head, size_t limit) {
   std::string text = head + "\n";
-  TextTable table({"severity", "section", "key", "golden", "problem", "why"}, std::vector<bool>(6, false));
+  ColumnTable table({"severity", "section", "key", "golden", "problem", "why"}, std::vector<bool>(6, false));
   for (const ConfigRow& row : result.rows)
     table.add({std::string(to_text(row.severity)), row.section, row.key, config_cell(row.golden),
                config_cell(row.problem), row.why});

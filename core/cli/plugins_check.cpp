@@ -49,7 +49,7 @@ Result<Named> find_named(Context& context, const std::string& word) {
 }
 
 Result<ExitCode> list_checks(Context& context) {
-  TextTable table({"CHECK", "ASKS OF THE PLUGIN"}, {false, false});
+  ColumnTable table({"CHECK", "ASKS OF THE PLUGIN"}, {false, false});
   for (const Check& check : all_checks()) table.add({std::string(check.id), std::string(check.doc)});
   context.out() << table.text(line_limit());
   return ExitCode::success;

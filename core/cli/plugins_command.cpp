@@ -19,8 +19,8 @@ std::string plural(size_t count, const std::string& one, const std::string& many
 
 Result<ExitCode> list_plugins(Context& context) {
   ULPSCOPE_ASSIGN(Registry * registry, context.registry());
-  TextTable used({"KIND", "NAME", "VERSION", "SUMMARY", "FILE"}, {false, false, false, false, false});
-  TextTable refused({"REFUSED FILE", "REASON"}, {false, false});
+  ColumnTable used({"KIND", "NAME", "VERSION", "SUMMARY", "FILE"}, {false, false, false, false, false});
+  ColumnTable refused({"REFUSED FILE", "REASON"}, {false, false});
   for (const PluginInfo& plugin : registry->plugins()) {
     if (!plugin.refused.empty()) {
       refused.add({place_of(plugin), plugin.refused});
@@ -46,7 +46,7 @@ void print_options(Output& out, const ComponentInfo& component) {
     out << "  no options\n";
     return;
   }
-  TextTable table({"  OPTION", "TYPE", "DEFAULT", "MEANING"}, {false, false, false, false});
+  ColumnTable table({"  OPTION", "TYPE", "DEFAULT", "MEANING"}, {false, false, false, false});
   for (const OptionInfo& option : component.options)
     table.add({"  " + option.name, option.type, option.default_text, option.doc});
   out << table.text(line_limit());
@@ -58,7 +58,7 @@ void print_metrics(Output& out, const ComponentInfo& component) {
   constexpr const char* kReference[] = {"never looked at", "required", "used when there is one"};
   out << "  reference: " << kReference[component.needs_reference < 3 ? component.needs_reference : 0]
       << "\n\n";
-  TextTable table({"  METRIC", "BETTER", "FORMULA"}, {false, false, false});
+  ColumnTable table({"  METRIC", "BETTER", "FORMULA"}, {false, false, false});
   for (const MetricInfo& metric : component.metrics)
     table.add({"  " + metric.name, better_text(metric.better), metric.doc});
   out << table.text(line_limit());
@@ -120,7 +120,7 @@ Result<ExitCode> print_search_path(Context& context) {
   ULPSCOPE_ASSIGN(Registry * registry, context.registry());
   const PluginSearch& search = registry->search();
   context.out() << "compiled in: " << plural(search.builtin.size(), "plugin", "plugins") << "\n";
-  TextTable table({"ORDER", "FOLDER", "NAMED BY"}, {true, false, false});
+  ColumnTable table({"ORDER", "FOLDER", "NAMED BY"}, {true, false, false});
   size_t order = 0;
   for (const PluginFolder& folder : search.folders)
     table.add({std::to_string(++order), folder.path, folder.origin});

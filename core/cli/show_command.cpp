@@ -68,7 +68,7 @@ std::string recorded_text(const ulpscope_stats& stats, uint32_t bit, double valu
 }
 
 void print_statistics(Output& out, const ulpscope_stats& recorded, const TensorStatistics* computed) {
-  TextTable table({"  statistic", "computed", "recorded"}, {false, true, true});
+  ColumnTable table({"  statistic", "computed", "recorded"}, {false, true, true});
   const auto add = [&](const std::string& what, uint32_t bit, double value, const std::string& exact,
                        double recorded_value) {
     const std::string number = computed == nullptr ? "-" : exact.empty() ? number_text(value) : exact;

@@ -49,12 +49,12 @@ std::string fit_cell(const std::string& text, size_t width, bool is_number) {
   return is_number ? gap + shown : shown + gap;
 }
 
-TextTable::TextTable(std::vector<std::string> header, std::vector<bool> right)
+ColumnTable::ColumnTable(std::vector<std::string> header, std::vector<bool> right)
     : header_(std::move(header)), right_(std::move(right)) {
   for (const std::string& cell : header_) widths_.push_back(columns_of(cell));
 }
 
-void TextTable::add(const std::vector<std::string>& cells) {
+void ColumnTable::add(const std::vector<std::string>& cells) {
   std::vector<std::string> row;
   for (size_t i = 0; i < header_.size(); ++i) {
     row.push_back(printable(cells[i]));
@@ -63,7 +63,8 @@ void TextTable::add(const std::vector<std::string>& cells) {
   rows_.push_back(std::move(row));
 }
 
-std::string TextTable::line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const {
+std::string ColumnTable::line(const std::vector<std::string>& cells,
+                              const std::vector<size_t>& widths) const {
   std::string out;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (widths[i] == 0) continue;
@@ -75,7 +76,7 @@ std::string TextTable::line(const std::vector<std::string>& cells, const std::ve
 }
 
 // The last cell below itself, or below the others where little room is left beside them.
-std::string TextTable::broken_line(const std::vector<std::string>& cells, size_t limit) const {
+std::string ColumnTable::broken_line(const std::vector<std::string>& cells, size_t limit) const {
   constexpr size_t kLeastRoom = 24, kIndent = 4;
   std::vector<size_t> widths = widths_;
   widths.back() = 0;
@@ -89,7 +90,7 @@ std::string TextTable::broken_line(const std::vector<std::string>& cells, size_t
   return head + std::string(taken - std::min(taken, columns_of(head)), ' ') + tail.substr(taken);
 }
 
-std::string TextTable::text(size_t limit) const {
+std::string ColumnTable::text(size_t limit) const {
   size_t whole = 0;
   for (const size_t width : widths_) whole += (whole == 0 ? 0 : 2) + width;
   const bool fits = limit == 0 || whole <= limit || right_.back();

@@ -28,10 +28,10 @@ void fit_columns(std::vector<size_t>& widths, const std::vector<bool>& is_number
 // A cell in a column of that width: shortened in the middle, then filled up. Any thread.
 std::string fit_cell(const std::string& text, size_t width, bool is_number);
 
-class TextTable {
+class ColumnTable {
  public:
   // right: for each column whether it is aligned to the right (numbers).
-  TextTable(std::vector<std::string> header, std::vector<bool> right);
+  ColumnTable(std::vector<std::string> header, std::vector<bool> right);
   // As many cells as the header has. Cells are made safe for a terminal here.
   void add(const std::vector<std::string>& cells);
   bool empty() const { return rows_.empty(); }

@@ -32,9 +32,9 @@ struct CheckSubject {
 };
 
 // Collects what one check finds.
-class CheckReport {
+class CheckFindings {
  public:
-  explicit CheckReport(std::string_view check) : check_(check) {}
+  explicit CheckFindings(std::string_view check) : check_(check) {}
 
   void set_component(std::string_view component) { component_ = component; }
   void error(std::string text) { add(FindingLevel::error, std::move(text)); }
@@ -61,7 +61,7 @@ struct Check {
   bool needs_sample;
   int limit_seconds;
   std::string_view doc;  // what is asked of the plugin, in one line
-  std::function<void(const CheckSubject& subject, CheckReport& report)> run;
+  std::function<void(const CheckSubject& subject, CheckFindings& report)> run;
 };
 
 // The checks of each kind, in the order in which they run.

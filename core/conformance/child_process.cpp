@@ -117,7 +117,7 @@ Result<Heard> run_forked(int limit_seconds, const std::function<void(int)>& body
 
 Result<std::vector<Finding>> run_in_child(const Check& check, const CheckSubject& subject) {
   const auto body = [&](int descriptor) {
-    CheckReport report(check.id);
+    CheckFindings report(check.id);
     check.run(subject, report);
     // One line a finding; text made printable holds no tab and no line end.
     for (const Finding& finding : report.findings())

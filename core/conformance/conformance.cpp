@@ -52,7 +52,7 @@ Result<Contents> contents_of(const std::string& file, ulpscope_plugin_entry_fn e
       false,
       kLimitSeconds,
       "",
-      [](const CheckSubject& subject, CheckReport& report) {
+      [](const CheckSubject& subject, CheckFindings& report) {
         const auto tables = load(subject.file, nullptr);
         if (!tables.ok()) return;
         for (const CheckKind kind : {CheckKind::source, CheckKind::judgement, CheckKind::executor})
@@ -76,7 +76,7 @@ Result<Contents> contents_of(const std::string& file, ulpscope_plugin_entry_fn e
 }
 
 // The plugin is loaded anew for each check, inside its process; the checks of the library load it themselves.
-void run_loaded(const Check& check, CheckSubject subject, CheckReport& report) {
+void run_loaded(const Check& check, CheckSubject subject, CheckFindings& report) {
   if (check.kind == CheckKind::library) return check.run(subject, report);
   const auto tables = load(subject.file, subject.entry);
   if (!tables.ok()) return report.error("the plugin cannot be loaded: " + tables.error().message);
@@ -142,12 +142,14 @@ Result<ConformanceResult> check_plugin(const std::string& file, ulpscope_plugin_
     if (outcome.skipped.empty()) {
       const CheckSubject subject{file, entry, sample, nullptr};
       if (options.in_process) {
-        CheckReport report(check.id);
+        CheckFindings report(check.id);
         run_loaded(check, subject, report);
         outcome.findings = report.findings();
       } else {
         Check loaded = check;
-        loaded.run = [&check](const CheckSubject& of, CheckReport& report) { run_loaded(check, of, report); };
+        loaded.run = [&check](const CheckSubject& of, CheckFindings& report) {
+          run_loaded(check, of, report);
+        };
         ULPSCOPE_ASSIGN(outcome.findings, run_in_child(loaded, subject));
       }
     }

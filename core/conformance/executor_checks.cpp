@@ -30,7 +30,7 @@ ulpscope_op_record op_of(std::string_view name, std::string_view type) {
 }
 
 template <class F>
-void for_executors(const CheckSubject& subject, CheckReport& report, F body) {
+void for_executors(const CheckSubject& subject, CheckFindings& report, F body) {
   const CheckHost host;
   for (const ulpscope_executor_desc& desc : subject.tables->executors) {
     report.set_component(desc.name);
@@ -82,7 +82,7 @@ Result<std::vector<OutputTensor>> run(const ExecutorHandle& executor, const ulps
   return collector.take();
 }
 
-void check_unknown_op(const CheckSubject& subject, CheckReport& report) {
+void check_unknown_op(const CheckSubject& subject, CheckFindings& report) {
   for_executors(subject, report, [&](const ExecutorHandle& executor) {
     const std::string name = "Torch.there_is_no_such_operation.0.forward",
                       type = "there_is_no_such_operation";
@@ -95,7 +95,7 @@ void check_unknown_op(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_wrong_inputs(const CheckSubject& subject, CheckReport& report) {
+void check_wrong_inputs(const CheckSubject& subject, CheckFindings& report) {
   for_executors(subject, report, [&](const ExecutorHandle& executor) {
     for_known_ops(executor, [&](const KnownOp& known, const ulpscope_op_record& op) {
       const auto nothing = run(executor, op, {});
@@ -109,7 +109,7 @@ void check_wrong_inputs(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_inputs_unchanged(const CheckSubject& subject, CheckReport& report) {
+void check_inputs_unchanged(const CheckSubject& subject, CheckFindings& report) {
   for_executors(subject, report, [&](const ExecutorHandle& executor) {
     for_known_ops(executor, [&](const KnownOp& known, const ulpscope_op_record& op) {
       const Inputs inputs(known.inputs, DType::f32);
@@ -121,7 +121,7 @@ void check_inputs_unchanged(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_run_twice(const CheckSubject& subject, CheckReport& report) {
+void check_run_twice(const CheckSubject& subject, CheckFindings& report) {
   for_executors(subject, report, [&](const ExecutorHandle& executor) {
     size_t ran = 0;
     for_known_ops(executor, [&](const KnownOp& known, const ulpscope_op_record& op) {
@@ -139,7 +139,7 @@ void check_run_twice(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_quiet(const CheckSubject& subject, CheckReport& report) {
+void check_quiet(const CheckSubject& subject, CheckFindings& report) {
   for_executors(subject, report, [&](const ExecutorHandle& executor) {
     // A library that an executor stands on may start its workers with the first run.
     for_known_ops(executor, [&](const KnownOp& known, const ulpscope_op_record& op) {

@@ -22,7 +22,7 @@ constexpr uint64_t kElements = 4096 * 3 + 1024 + 17;  // no multiple of a block 
 
 // Calls body(judgement, desc) for each judgement of the plugin, made with no options.
 template <class F>
-void for_judgements(const CheckSubject& subject, CheckReport& report, F body) {
+void for_judgements(const CheckSubject& subject, CheckFindings& report, F body) {
   const CheckHost host;
   for (const ulpscope_judgement_desc& desc : subject.tables->judgements) {
     report.set_component(desc.name);
@@ -53,7 +53,7 @@ Result<PairVerdict> judge(const JudgementHandle& judgement, const SamplePair& pa
   return judgement.judge(facts.facts, metrics, wants_reference ? metrics : std::vector<ulpscope_metric>{});
 }
 
-void check_edges(const CheckSubject& subject, CheckReport& report) {
+void check_edges(const CheckSubject& subject, CheckFindings& report) {
   for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc&) {
     for (const SamplePair& pair : edge_pairs()) {
       if (!takes(judgement, pair)) continue;
@@ -88,7 +88,7 @@ std::string other_bits(const ulpscope_judgement_desc& desc, const Measurement& a
   return {};
 }
 
-void check_chunks(const CheckSubject& subject, CheckReport& report) {
+void check_chunks(const CheckSubject& subject, CheckFindings& report) {
   for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc& desc) {
     for (const DType dtype : types_of(judgement)) {
       const SamplePair pair = noisy_pair(dtype, kElements);
@@ -106,7 +106,7 @@ void check_chunks(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_threads(const CheckSubject& subject, CheckReport& report) {
+void check_threads(const CheckSubject& subject, CheckFindings& report) {
   constexpr int kThreads = 4;
   for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc& desc) {
     for (const DType dtype : types_of(judgement)) {
@@ -139,7 +139,7 @@ bool agree_when_merged(double a, double b) {
   return std::fabs(a - b) <= kSumTolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
-void check_merge(const CheckSubject& subject, CheckReport& report) {
+void check_merge(const CheckSubject& subject, CheckFindings& report) {
   for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc& desc) {
     for (const DType dtype : types_of(judgement)) {
       const SamplePair pair = noisy_pair(dtype, kElements);
@@ -167,7 +167,7 @@ void check_merge(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_equal(const CheckSubject& subject, CheckReport& report) {
+void check_equal(const CheckSubject& subject, CheckFindings& report) {
   for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc&) {
     for (const DType dtype : types_of(judgement)) {
       SamplePair pair = noisy_pair(dtype, kElements);
@@ -181,7 +181,7 @@ void check_equal(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_missing(const CheckSubject& subject, CheckReport& report) {
+void check_missing(const CheckSubject& subject, CheckFindings& report) {
   for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc& desc) {
     const SamplePair pair = noisy_pair(DType::f32, 4);
     const PairFacts facts(pair);
@@ -204,7 +204,7 @@ void check_missing(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_options(const CheckSubject& subject, CheckReport& report) {
+void check_options(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   for (const ulpscope_judgement_desc& desc : subject.tables->judgements) {
     report.set_component(desc.name);
@@ -222,7 +222,7 @@ void check_options(const CheckSubject& subject, CheckReport& report) {
   }
 }
 
-void check_twice(const CheckSubject& subject, CheckReport& report) {
+void check_twice(const CheckSubject& subject, CheckFindings& report) {
   for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc&) {
     for (const DType dtype : types_of(judgement)) {
       const SamplePair pair = noisy_pair(dtype, kElements);
@@ -238,7 +238,7 @@ void check_twice(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_quiet(const CheckSubject& subject, CheckReport& report) {
+void check_quiet(const CheckSubject& subject, CheckFindings& report) {
   for_judgements(subject, report, [&](const JudgementHandle& judgement, const ulpscope_judgement_desc&) {
     const QuietWatch watch;
     for (const DType dtype : types_of(judgement)) {

@@ -21,11 +21,11 @@ Result<const ulpscope_plugin*> load(const CheckSubject& subject) {
   return call_entry(entry);
 }
 
-void check_marker_section(const CheckSubject& subject, CheckReport& report) {
+void check_marker_section(const CheckSubject& subject, CheckFindings& report) {
   if (const Status status = check_marker(subject.file); !status.ok()) report.error(status.error().message);
 }
 
-void check_symbols(const CheckSubject& subject, CheckReport& report) {
+void check_symbols(const CheckSubject& subject, CheckFindings& report) {
   const auto symbols = exported_symbols(subject.file);
   if (!symbols.ok()) return report.error(symbols.error().message);
   std::string others;
@@ -37,7 +37,7 @@ void check_symbols(const CheckSubject& subject, CheckReport& report) {
     report.error("exports more than ulpscope_plugin_entry, which clashes with other plugins: " + others);
 }
 
-void check_load(const CheckSubject& subject, CheckReport& report) {
+void check_load(const CheckSubject& subject, CheckFindings& report) {
   const auto plugin = load(subject);
   if (!plugin.ok()) return report.error(plugin.error().message);
   const auto tables = check_tables(**plugin);
@@ -45,7 +45,7 @@ void check_load(const CheckSubject& subject, CheckReport& report) {
   for (const std::string& text : tables->notes) report.note(text);
 }
 
-void check_entry_twice(const CheckSubject& subject, CheckReport& report) {
+void check_entry_twice(const CheckSubject& subject, CheckFindings& report) {
   const auto entry = load_library(subject.file);
   if (!entry.ok()) return;
   const auto first = call_entry(*entry), second = call_entry(*entry);
@@ -59,7 +59,7 @@ bool is_version(std::string_view text) {
                                           [](std::string_view part) { return parse_int(part).has_value(); });
 }
 
-void check_metadata(const CheckSubject& subject, CheckReport& report) {
+void check_metadata(const CheckSubject& subject, CheckFindings& report) {
   const auto plugin = load(subject);
   if (!plugin.ok()) return;
   const auto tables = check_tables(**plugin);
@@ -70,7 +70,7 @@ void check_metadata(const CheckSubject& subject, CheckReport& report) {
   if (tables->vendor.empty()) report.warning("names no vendor");
 }
 
-void check_load_time(const CheckSubject& subject, CheckReport& report) {
+void check_load_time(const CheckSubject& subject, CheckFindings& report) {
   const Clock::time_point start = Clock::now();
   if (!load(subject).ok()) return;
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
@@ -79,7 +79,7 @@ void check_load_time(const CheckSubject& subject, CheckReport& report) {
                    std::to_string(kMostLoadMilliseconds) + " at most: every command pays for it");
 }
 
-void check_quiet(const CheckSubject& subject, CheckReport& report) {
+void check_quiet(const CheckSubject& subject, CheckFindings& report) {
   const QuietWatch watch;
   if (!load(subject).ok()) return;
   watch.report("while it is loaded", report);

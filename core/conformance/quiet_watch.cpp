@@ -63,7 +63,7 @@ QuietWatch::~QuietWatch() {
   if (file_ >= 0) ::close(file_);
 }
 
-void QuietWatch::report(const std::string& when, CheckReport& report) const {
+void QuietWatch::report(const std::string& when, CheckFindings& report) const {
   const Surroundings after;
   std::fflush(nullptr);
   const std::string printed = file_ < 0 ? std::string() : beginning_of(file_);

@@ -18,7 +18,7 @@ class QuietWatch {
   QuietWatch& operator=(const QuietWatch&) = delete;
 
   // Reports what was done since then as errors; when: "while it is loaded".
-  void report(const std::string& when, CheckReport& report) const;
+  void report(const std::string& when, CheckFindings& report) const;
 
  private:
   struct Surroundings {

@@ -57,7 +57,7 @@ std::vector<Foreign> foreign_paths(const ScratchFolder& scratch) {
 
 // Unlike probe() of the host this tells an error apart from "not mine".
 void probe_one(const ulpscope_source_desc& desc, const CheckHost& host, const Foreign& each,
-               CheckReport& report) {
+               CheckFindings& report) {
   ulpscope_probe answer = {};
   ulpscope_error err = {};
   const Clock::time_point start = Clock::now();
@@ -76,7 +76,7 @@ void probe_one(const ulpscope_source_desc& desc, const CheckHost& host, const Fo
         fmt::format("probe of {} took {} ms, expected {} at most", each.what, took, kMostProbeMilliseconds));
 }
 
-void check_probe_foreign(const CheckSubject& subject, CheckReport& report) {
+void check_probe_foreign(const CheckSubject& subject, CheckFindings& report) {
   const ScratchFolder scratch;
   const CheckHost host;
   for_sources(subject, report, [&](const ulpscope_source_desc& desc) {
@@ -84,7 +84,7 @@ void check_probe_foreign(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_open_foreign(const CheckSubject& subject, CheckReport& report) {
+void check_open_foreign(const CheckSubject& subject, CheckFindings& report) {
   const ScratchFolder scratch;
   const CheckHost host;
   for_sources(subject, report, [&](const ulpscope_source_desc& desc) {
@@ -106,7 +106,7 @@ void check_open_foreign(const CheckSubject& subject, CheckReport& report) {
 }
 
 // Not to be taken for a plugin that was tried and found good.
-void check_sample(const CheckSubject& subject, CheckReport& report) {
+void check_sample(const CheckSubject& subject, CheckFindings& report) {
   if (!subject.sample.empty()) return;
   std::string names;
   size_t count = 0;
@@ -119,7 +119,7 @@ void check_sample(const CheckSubject& subject, CheckReport& report) {
       fmt::format("{} checks could not run without a sample of a dump (--dump SAMPLE): {}", count, names));
 }
 
-void check_sample_probe(const CheckSubject& subject, CheckReport& report) {
+void check_sample_probe(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   bool taken = false;
   for (const ulpscope_source_desc& desc : subject.tables->sources)
@@ -127,7 +127,7 @@ void check_sample_probe(const CheckSubject& subject, CheckReport& report) {
   if (!taken) report.error("no source of the plugin takes the sample for its own: 'auto' will not find it");
 }
 
-void check_scan_twice(const CheckSubject& subject, CheckReport& report) {
+void check_scan_twice(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
     Recorder first, second;
@@ -145,7 +145,7 @@ void check_scan_twice(const CheckSubject& subject, CheckReport& report) {
 }
 
 void check_one_range(const SourceHandle& source, const std::string& root, const RecordedTensor& tensor,
-                     CheckReport& report) {
+                     CheckFindings& report) {
   ulpscope_data_ref data = tensor.data;
   std::string name = tensor.file;
   if (data.kind == ULPSCOPE_DATA_LATER) {
@@ -165,7 +165,7 @@ void check_one_range(const SourceHandle& source, const std::string& root, const 
                              data.size, *size));
 }
 
-void check_ranges(const CheckSubject& subject, CheckReport& report) {
+void check_ranges(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
     auto source = SourceHandle::open(desc, host.table(), subject.sample, "{}");
@@ -176,7 +176,7 @@ void check_ranges(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_sink_fails(const CheckSubject& subject, CheckReport& report) {
+void check_sink_fails(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
     Recorder whole;
@@ -195,7 +195,7 @@ void check_sink_fails(const CheckSubject& subject, CheckReport& report) {
   });
 }
 
-void check_cancel(const CheckSubject& subject, CheckReport& report) {
+void check_cancel(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost whole_host;
   CheckHost host;
   host.cancel.request();

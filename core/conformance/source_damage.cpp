@@ -94,7 +94,7 @@ std::vector<Damage> damages_of(const std::string& content) {
 
 }  // namespace
 
-void check_damage(const CheckSubject& subject, CheckReport& report) {
+void check_damage(const CheckSubject& subject, CheckFindings& report) {
   const ScratchFolder scratch;
   size_t late = 0;
   const fs::path root = dump_root(subject.sample), copy = scratch / "sample";

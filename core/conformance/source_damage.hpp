@@ -6,6 +6,6 @@
 
 namespace ulpscope {
 
-void check_damage(const CheckSubject& subject, CheckReport& report);
+void check_damage(const CheckSubject& subject, CheckFindings& report);
 
 }  // namespace ulpscope

@@ -37,7 +37,7 @@ struct Failures {
     is_broken |= error.code == Code::internal;
   }
   // Some of a sample may well be missing; all of it may not.
-  void report(std::string_view what, CheckReport& report) const {
+  void report(std::string_view what, CheckFindings& report) const {
     if (failed == 0) return;
     const std::string text =
         fmt::format("{}: {} of {} fail, the first with: {}", what, failed, asked, first.message);
@@ -45,7 +45,7 @@ struct Failures {
   }
 };
 
-void check_locate(const CheckSubject& subject, CheckReport& report) {
+void check_locate(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   for_scanned_samples(subject, report, host, [&](const SourceHandle& source, const Recorder& recorder) {
     Failures failures;
@@ -74,7 +74,7 @@ std::vector<std::string> locate_all(const SourceHandle& source, const std::vecto
   return found;
 }
 
-void check_locate_threads(const CheckSubject& subject, CheckReport& report) {
+void check_locate_threads(const CheckSubject& subject, CheckFindings& report) {
   constexpr size_t kThreads = 8;
   constexpr auto kLeastTime = std::chrono::milliseconds(300);  // a race needs some tries to show itself
   const CheckHost host;
@@ -104,7 +104,7 @@ void check_locate_threads(const CheckSubject& subject, CheckReport& report) {
 }
 
 void compare_pieces(const SourceHandle& source, const std::string& root, const RecordedTensor& tensor,
-                    const std::string& whole, CheckReport& report) {
+                    const std::string& whole, CheckFindings& report) {
   for (const size_t piece : {size_t{1}, size_t{7}, size_t{4096}}) {
     const uint64_t most = std::min<uint64_t>(kMostBytes, piece * 65536);
     const auto pieces = bytes_of(source, root, tensor, piece, most);
@@ -118,7 +118,7 @@ void compare_pieces(const SourceHandle& source, const std::string& root, const R
                              whole.size(), *size));
 }
 
-void check_streams(const CheckSubject& subject, CheckReport& report) {
+void check_streams(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   for_scanned_samples(subject, report, host, [&](const SourceHandle& source, const Recorder& recorder) {
     const std::string root = dump_root(subject.sample);
@@ -147,7 +147,7 @@ void read_everything(const ulpscope_source_desc& desc, const CheckHost& host, co
     if (++read <= kMostTensors) (void)bytes_of(*source, dump_root(path), tensor, kMostBytes, kMostBytes);
 }
 
-void check_quiet(const CheckSubject& subject, CheckReport& report) {
+void check_quiet(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
     const QuietWatch watch;
@@ -157,7 +157,7 @@ void check_quiet(const CheckSubject& subject, CheckReport& report) {
 }
 
 void check_empty_tensors(const SourceHandle& source, const std::string& root, const Recorder& recorder,
-                         CheckReport& report) {
+                         CheckFindings& report) {
   for (const RecordedTensor& tensor : recorder.tensors()) {
     if (size_of(tensor) != uint64_t{0} || tensor.data.kind == ULPSCOPE_DATA_NONE) continue;
     const auto bytes = bytes_of(source, root, tensor, 16, 16);
@@ -181,7 +181,7 @@ bool empty_all_files(const fs::path& root) {
   return any && !error;
 }
 
-void check_empty(const CheckSubject& subject, CheckReport& report) {
+void check_empty(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   const fs::path root = dump_root(subject.sample);
   for_scanned_samples(subject, report, host, [&](const SourceHandle& source, const Recorder& recorder) {

@@ -11,7 +11,8 @@ namespace {
 constexpr int kLimitSeconds = 30;
 
 // Reports the mistakes of one kind that the records of the sample have.
-void report_mistakes(const CheckSubject& subject, CheckReport& report, MistakeKind kind, FindingLevel level) {
+void report_mistakes(const CheckSubject& subject, CheckFindings& report, MistakeKind kind,
+                     FindingLevel level) {
   const CheckHost host;
   for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
     // Of a scan that ends with an error the records before it count all the same.
@@ -25,11 +26,11 @@ void report_mistakes(const CheckSubject& subject, CheckReport& report, MistakeKi
 }
 
 template <MistakeKind kKind, FindingLevel kLevel = FindingLevel::error>
-void check_mistakes(const CheckSubject& subject, CheckReport& report) {
+void check_mistakes(const CheckSubject& subject, CheckFindings& report) {
   report_mistakes(subject, report, kKind, kLevel);
 }
 
-void check_diagnoses(const CheckSubject& subject, CheckReport& report) {
+void check_diagnoses(const CheckSubject& subject, CheckFindings& report) {
   const CheckHost host;
   for_scanned_samples(subject, report, host, [&](const SourceHandle&, const Recorder& recorder) {
     for (const std::string& text : recorder.diagnoses())

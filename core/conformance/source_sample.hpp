@@ -15,7 +15,7 @@ namespace ulpscope {
 
 // Calls body(desc) for each source of the plugin.
 template <class F>
-void for_sources(const CheckSubject& subject, CheckReport& report, F body) {
+void for_sources(const CheckSubject& subject, CheckFindings& report, F body) {
   for (const ulpscope_source_desc& desc : subject.tables->sources) {
     report.set_component(desc.name);
     body(desc);
@@ -24,7 +24,8 @@ void for_sources(const CheckSubject& subject, CheckReport& report, F body) {
 
 // The sources that take the sample: a plugin may hold several, of which the sample is for one.
 template <class F>
-void for_sources_of_sample(const CheckSubject& subject, CheckReport& report, const CheckHost& host, F body) {
+void for_sources_of_sample(const CheckSubject& subject, CheckFindings& report, const CheckHost& host,
+                           F body) {
   for_sources(subject, report, [&](const ulpscope_source_desc& desc) {
     if (subject.tables->sources.size() == 1 || probe(desc, host.table(), subject.sample).score > 0)
       body(desc);
@@ -34,7 +35,7 @@ void for_sources_of_sample(const CheckSubject& subject, CheckReport& report, con
 // Calls body(source, records) for each source of the sample, scanned. One that cannot be scanned is left out:
 // source.scan_twice reports it.
 template <class F>
-void for_scanned_samples(const CheckSubject& subject, CheckReport& report, const CheckHost& host, F body) {
+void for_scanned_samples(const CheckSubject& subject, CheckFindings& report, const CheckHost& host, F body) {
   for_sources_of_sample(subject, report, host, [&](const ulpscope_source_desc& desc) {
     auto source = SourceHandle::open(desc, host.table(), subject.sample, "{}");
     Recorder recorder;

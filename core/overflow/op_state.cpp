@@ -26,9 +26,9 @@ void add(SideState& side, const TensorState& state, ItemId item) {
 
 }  // namespace
 
-OpState op_state(const DumpIndex& index, const std::vector<TensorState>& states, OpId op,
-                 GarbageShapes& garbage) {
-  OpState result;
+OverflowState op_state(const DumpIndex& index, const std::vector<TensorState>& states, OpId op,
+                       GarbageShapes& garbage) {
+  OverflowState result;
   const OpRow& row = index.ops()[op];
   const std::string_view type = index.text(row.type);
   const bool inputs_overwritten = overwrites_inputs(index, op);

@@ -20,7 +20,7 @@ struct SideState {
   bool bad() const { return nan || inf; }
 };
 
-struct OpState {
+struct OverflowState {
   SideState inputs;     // tensors that came in: arguments, parameters
   SideState arguments;  // arguments that are no tensors
   SideState outputs;    // and gradients
@@ -33,7 +33,7 @@ using GarbageShapes = std::set<std::pair<DType, ShapeId>>;
 
 // garbage receives the shapes of ignored outputs and excuses the inputs that have them, until another output
 // of that shape is bad.
-OpState op_state(const DumpIndex& index, const std::vector<TensorState>& states, OpId op,
-                 GarbageShapes& garbage);
+OverflowState op_state(const DumpIndex& index, const std::vector<TensorState>& states, OpId op,
+                       GarbageShapes& garbage);
 
 }  // namespace ulpscope

@@ -67,7 +67,7 @@ class Search {
   void learn(const StepRank& group) {
     GarbageShapes garbage;
     for (const OpId op : group.ops) {
-      const OpState state = op_state(index_, states_, op, garbage);
+      const OverflowState state = op_state(index_, states_, op, garbage);
       report_.bad_tensors += state.bad_tensors;
       report_.ignored += state.ignored;
       const SideState& out = state.outputs;
@@ -96,7 +96,7 @@ class Search {
   }
 
   void visit(OpId op, size_t place, const Collectives& collectives, Seen& seen) {
-    const OpState& state = op_states_.at(op);
+    const OverflowState& state = op_states_.at(op);
     const auto inside = inside_.find(op);
     const Inside within = inside == inside_.end() ? Inside() : inside->second;
     visit_records(op, place);
@@ -136,7 +136,7 @@ class Search {
   }
 
   // What comes in and was made by no recorded operation.
-  void visit_inputs(OpId op, size_t place, const OpState& state, Seen& seen) {
+  void visit_inputs(OpId op, size_t place, const OverflowState& state, Seen& seen) {
     const SideState& in = state.inputs;
     if (seen.nan || seen.inf) return;
     if (in.nan) {
@@ -154,7 +154,8 @@ class Search {
     }
   }
 
-  void visit_nan(OpId op, size_t place, const OpState& state, const Collectives& collectives, Seen& seen) {
+  void visit_nan(OpId op, size_t place, const OverflowState& state, const Collectives& collectives,
+                 Seen& seen) {
     const SideState& in = state.inputs;
     const bool follows = in.nan || (in.inf && (seen.inf || seen.nan));
     if (!follows && state.nan_argument != kNoIndex)
@@ -165,7 +166,8 @@ class Search {
     seen.nan = true;
   }
 
-  void visit_inf(OpId op, size_t place, const OpState& state, const Collectives& collectives, Seen& seen) {
+  void visit_inf(OpId op, size_t place, const OverflowState& state, const Collectives& collectives,
+                 Seen& seen) {
     if (state.inputs.bad()) return;  // already seen, or a mask that passes through
     if (state.arguments.inf) {
       seen.mask = true;  // written on purpose: masked_fill(mask, -inf)
@@ -176,7 +178,7 @@ class Search {
   }
 
   // Nothing is said of inputs where there are none: of files, and of calls such as rand.
-  std::string reason_of_inputs(OpId op, const OpState& state) const {
+  std::string reason_of_inputs(OpId op, const OverflowState& state) const {
     const auto items = index_.items(op);
     const bool any = std::any_of(items.begin(), items.end(), [](const ItemRow& item) {
       return item.tensor != kNoIndex && item.role != Role::output && item.role != Role::gradient;
@@ -187,7 +189,7 @@ class Search {
                                   : "inputs are finite";
   }
 
-  void add_origin(OpId op, size_t place, ItemId item, OverflowKind kind, const OpState& state,
+  void add_origin(OpId op, size_t place, ItemId item, OverflowKind kind, const OverflowState& state,
                   const Collectives& collectives) {
     const Partners partners = collectives.partners(op);
     for (const OpId partner : partners.ops) {
@@ -209,7 +211,8 @@ class Search {
   }
 
   // What recorded statistics hint at, and saturated values.
-  void visit_possible(OpId op, size_t place, const OpState& state, const Inside& within, const Seen& seen) {
+  void visit_possible(OpId op, size_t place, const OverflowState& state, const Inside& within,
+                      const Seen& seen) {
     const SideState &in = state.inputs, &out = state.outputs;
     if (in.bad() || out.bad() || seen.nan || seen.inf) return;
     if (out.only_mean_or_norm && !in.only_mean_or_norm && !within.possible) {
@@ -227,11 +230,11 @@ class Search {
   const DumpIndex& index_;
   const std::vector<TensorState>& states_;
   const OverflowKinds& kinds_;
-  std::unordered_map<OpId, OpState> op_states_;  // of the current step
-  std::unordered_map<OpId, Inside> inside_;      // of the current step
-  std::unordered_set<OpId> reported_calls_;      // communication calls of the current step with a finding
-  std::map<int32_t, Seen> seen_;                 // by rank, over all steps
-  std::vector<Placed> found_;                    // of the current step
+  std::unordered_map<OpId, OverflowState> op_states_;  // of the current step
+  std::unordered_map<OpId, Inside> inside_;            // of the current step
+  std::unordered_set<OpId> reported_calls_;  // communication calls of the current step with a finding
+  std::map<int32_t, Seen> seen_;             // by rank, over all steps
+  std::vector<Placed> found_;                // of the current step
   OverflowReport report_;
 };
 

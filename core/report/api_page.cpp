@@ -88,7 +88,7 @@ class ApiPage {
     }
     for (const ApiOutput& output : call.outputs) {
       start_row(call, number);
-      const OutputPlace at = output_place(call.api, output.name);
+      const OutputNameParts at = output_place(call.api, output.name);
       table_.set_text("direction", at.direction);
       table_.set_text("output", at.output);
       table_.set_text("name", output.name);

@@ -38,7 +38,7 @@ bool says_more(const ApiMetric& a, const ApiMetric& b, std::string_view message)
 
 ApiSample sample_of(const ApiCall& call, const ApiOutput& output) {
   ApiSample sample;
-  const OutputPlace at = output_place(call.api, output.name);
+  const OutputNameParts at = output_place(call.api, output.name);
   sample.api = call.api;
   sample.direction = at.direction;
   sample.output = at.output;
@@ -71,7 +71,7 @@ std::string_view api_kind(std::string_view api) {
   return is_number ? api.substr(0, dot) : api;
 }
 
-OutputPlace output_place(std::string_view api, std::string_view name) {
+OutputNameParts output_place(std::string_view api, std::string_view name) {
   if (!name.starts_with(api) || name.size() <= api.size() || name[api.size()] != '.') return {{}, name};
   const std::string_view rest = name.substr(api.size() + 1);
   for (const std::string_view direction : {"forward", "backward"})

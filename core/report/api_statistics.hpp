@@ -63,9 +63,9 @@ std::string_view api_kind(std::string_view api);
 
 // The parts of an output's name behind that of its call: "forward" and "output.0"; the direction is empty,
 // and the output the whole name, where it is not of that form.
-struct OutputPlace {
+struct OutputNameParts {
   std::string_view direction, output;
 };
-OutputPlace output_place(std::string_view api, std::string_view name);
+OutputNameParts output_place(std::string_view api, std::string_view name);
 
 }  // namespace ulpscope

@@ -14,7 +14,7 @@ TEST_CASE("wrap: breaks at blanks, indents every line and keeps long words whole
 }
 
 TEST_CASE("table: columns are as wide as their widest cell and numbers stand right") {
-  TextTable table({"N", "NAME"}, {true, false});
+  ColumnTable table({"N", "NAME"}, {true, false});
   table.add({"1", "a"});
   table.add({"100", "é"});
   CHECK(table.text() == "  N  NAME\n  1  a\n100  é\n");
@@ -30,13 +30,13 @@ TEST_CASE("wrap: wide characters count twice and may begin a line, closing marks
 }
 
 TEST_CASE("table: control characters are made visible") {
-  TextTable table({"A"}, {false});
+  ColumnTable table({"A"}, {false});
   table.add({"x\x1b[2J\ny"});
   CHECK(table.text() == "A\nx\\x1b[2J\\x0ay\n");
 }
 
 TEST_CASE("table: on a narrow terminal the last column is broken and nothing is cut") {
-  TextTable table({"NAME", "MEANING"}, {false, false});
+  ColumnTable table({"NAME", "MEANING"}, {false, false});
   table.add({"float32_over_rate", "share of elements above the threshold"});
   CHECK(table.text(44) ==
         "NAME               MEANING\n"

@@ -220,7 +220,7 @@ TEST_CASE("names of calls and outputs") {
   CHECK(api_kind("Torch.matmul.2") == "Torch.matmul");
   CHECK(api_kind("Torch.matmul") == "Torch.matmul");
   CHECK(api_kind("7") == "7");
-  const OutputPlace place = output_place("Torch.matmul.2", "Torch.matmul.2.backward.output.0");
+  const OutputNameParts place = output_place("Torch.matmul.2", "Torch.matmul.2.backward.output.0");
   CHECK(place.direction == "backward");
   CHECK(place.output == "output.0");
   CHECK(output_place("Torch.matmul.2", "Torch.matmul.20.forward.output.0").direction.empty());
