@@ -1,6 +1,7 @@
 """The .deb files in a bare system: deb_root.py FOLDER. Lintian finds no error in them, and apt installs them with what they
 depend on into a minimal root of the release they were built on. With ULPSCOPE_TEST_SDK_PACKAGE=1 a plugin is built there too,
-which brings in a compiler. Skipped (77) where that cannot be done."""
+which brings in a compiler, and with ULPSCOPE_TEST_TORCH_PACKAGE=1 ulpscope-torch is installed and runs, which brings in LibTorch
+(deb_torch.py runs the unpacked package every time). Skipped (77) where that cannot be done."""
 
 import glob
 import os
@@ -75,6 +76,15 @@ class DebPackages(unittest.TestCase):
         self.install("libulpscope-dev", "g++", "cmake", "make")
         self.inside("sh", "-ec", "cd /tmp; ulpscope plugins new source my_framework; cmake -S my_framework -B built >/dev/null;"
                     "cmake --build built; ulpscope plugins check built/my_framework.plugin.so --dump my_framework/sample")
+
+    @unittest.skipUnless(os.environ.get("ULPSCOPE_TEST_TORCH_PACKAGE"), "ULPSCOPE_TEST_TORCH_PACKAGE is not set")
+    def test_the_torch_package_runs_recorded_apis(self):
+        self.install("ulpscope-torch")
+        out = self.inside("ulpscope", "check", "-api_info", DUMPS + "/golden", "-d", "cpu", "-o", "/tmp/check")
+        self.assertIn("error 0", out)
+        out = self.inside("ulpscope", "replay", DUMPS + "/target", "--op", "Torch.matmul.2.forward", "--against", DUMPS + "/golden",
+                          code=1)
+        self.assertIn("off: " + DUMPS + "/target", out)
 
 
 def names_or_files(packages, names):
