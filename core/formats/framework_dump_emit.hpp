@@ -16,6 +16,10 @@
 
 namespace ulpscope {
 
+// Whether the name of a tensor file says which tensor of which call it holds:
+// "Aten.add.Tensor.10.input.0.pt".
+bool names_a_call(const std::string& file);
+
 // Emits the records of one folder after the other and counts them. One thread.
 class FolderEmitter {
  public:

@@ -82,6 +82,8 @@ bool file_less(const NamedFile& a, const NamedFile& b) {
 
 }  // namespace
 
+bool names_a_call(const std::string& file) { return parse_name(file).has_value(); }
+
 void FolderEmitter::emit_files() {
   const std::string where = place(kDataFolder);
   const auto names = list_folder(layout_.root + "/" + where, false);

@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "formats/framework_dump.hpp"
+#include "formats/framework_dump_emit.hpp"
 #include "formats/framework_dump_key.hpp"
 #include "formats/json_lexer.hpp"
 #include "formats/json_tape.hpp"
@@ -130,9 +131,13 @@ Evidence look(std::string_view path, bool wants_vllm) {
     }
     if (any) ++looked_into;
   }
-  evidence.files_only =
-      !evidence.dump && layout->file.empty() && !layout->folders.empty() &&
-      list_folder(layout->root + "/" + layout->folders.front().relative + "/dump_tensor_data", false).ok();
+  if (evidence.dump || !layout->file.empty() || layout->folders.empty()) return evidence;
+  const auto names =
+      list_folder(layout->root + "/" + layout->folders.front().relative + "/dump_tensor_data", false);
+  // The names are all that such a folder has. Of other names, and what convert wrote, it is none.
+  std::error_code ignored;
+  const bool converted = std::filesystem::exists(layout->root + "/convert.json", ignored);
+  evidence.files_only = names.ok() && !converted && std::any_of(names->begin(), names->end(), names_a_call);
   return evidence;
 }
 
@@ -142,7 +147,7 @@ Probe probe_framework(std::string_view path, FrameworkFlavour flavour) {
   const bool is_torch = flavour == FrameworkFlavour::torch_api;
   const Evidence evidence = look(path, !is_torch);
   if (evidence.files_only)
-    return is_torch ? Probe{55, "dump_tensor_data without dump.json"}
+    return is_torch ? Probe{55, "dump_tensor_data without dump.json, its files named for calls"}
                     : Probe{0, "no dump.json to tell vLLM by"};
   if (!evidence.dump && !evidence.unreadable.empty()) return {is_torch ? 55 : 0, evidence.unreadable};
   if (!evidence.dump) return {0, "no dump.json or debug.json with task, level and data"};

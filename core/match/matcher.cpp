@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -29,6 +30,37 @@ bool is_single_file(const DumpIndex& index) {
 std::string_view file_stem(std::string_view path) {
   path = path.substr(path.rfind('/') + 1);
   return path.substr(0, path.rfind('.'));
+}
+
+// Of two folders of tensor files: "x/tensor" to "x", where x is a file with that one member on one side and
+// a file with a tensor and no member on the other (x.safetensors and x.npy).
+using MemberNames = std::unordered_map<std::string_view, std::string_view>;
+
+// How many ops stand below each name: "a" and "a/b" of an op "a/b/c".
+std::unordered_map<std::string_view, int64_t> count_below(const DumpIndex& index) {
+  std::unordered_map<std::string_view, int64_t> counts;
+  for (const OpRow& op : index.ops()) {
+    const std::string_view name = index.text(op.name);
+    for (size_t at = name.find('/'); at != std::string_view::npos; at = name.find('/', at + 1))
+      ++counts[name.substr(0, at)];
+  }
+  return counts;
+}
+
+MemberNames lone_members(const DumpIndex& index, const DumpIndex& other) {
+  const auto below = count_below(index), below_other = count_below(other);
+  std::unordered_set<std::string_view> names, names_of_other;
+  for (const OpRow& op : index.ops()) names.insert(index.text(op.name));
+  for (const OpRow& op : other.ops()) names_of_other.insert(other.text(op.name));
+  MemberNames found;
+  for (const std::string_view name : names)
+    for (size_t at = name.find('/'); at != std::string_view::npos; at = name.find('/', at + 1)) {
+      const std::string_view file = name.substr(0, at);
+      if (below.at(file) == 1 && !names.contains(file) && names_of_other.contains(file) &&
+          !below_other.contains(file))
+        found.emplace(name, file);
+    }
+  return found;
 }
 
 // The ops of a list by token; of sources that know no tokens all are token -1.
@@ -84,6 +116,15 @@ class Matcher {
       };
       target_options.rename = without_stem(target_);
       golden_options.rename = without_stem(golden_);
+    } else if (target_options.whole_names && !rules_) {
+      const auto without_member = [](MemberNames names) {
+        return [names = std::move(names)](std::string_view name) {
+          const auto found = names.find(name);
+          return std::string(found == names.end() ? name : found->second);
+        };
+      };
+      target_options.rename = without_member(lone_members(target_, golden_));
+      golden_options.rename = without_member(lone_members(golden_, target_));
     } else if (rules_) {
       target_options.ignore_classes = golden_options.ignore_classes = rules_->ignores_classes();
       target_options.rename = [this](std::string_view name) { return rules_->rename(name); };
@@ -194,7 +235,7 @@ class Matcher {
     const bool same_text =
         target_.text(target_.ops()[target].name) == golden_.text(golden_.ops()[golden].name);
     if (options_.fuzzy) return MatchKind::fuzzy;
-    if (same_text || (t.name == g.name && g.renamed)) return MatchKind::exact;
+    if (same_text || (t.name == g.name && (g.renamed || (t.renamed && !rules_)))) return MatchKind::exact;
     if (rules_ && (t.renamed || rules_->ignores_classes())) return MatchKind::mapped;
     return MatchKind::aligned;
   }

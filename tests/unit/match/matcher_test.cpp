@@ -316,6 +316,22 @@ TEST_CASE("tensor files pair by name; two single files whatever their names") {
   CHECK(pairs_of(first, second).ops.size() == 3);
 }
 
+TEST_CASE("the only member of a tensor file pairs with the file of that name that has no members") {
+  MemoryDump a("tensor_files", "/tmp"), b("tensor_files", "/tmp");
+  for (const std::string name : {"h.0/tensor", "two/bias", "two/weight", "same/tensor"})
+    a.op(name).output("0", {2});
+  for (const std::string name : {"h.0", "two", "same/tensor"}) b.op(name).output("0", {2});
+  const DumpIndex target = a.index(), golden = b.index();
+  const Lines expected{"- | two | only_golden", "h.0/tensor | h.0 | exact",
+                       "same/tensor | same/tensor | exact", "two/bias | - | only_target",
+                       "two/weight | - | only_target"};
+  Lines found = op_lines(target, golden, pairs_of(target, golden));
+  std::sort(found.begin(), found.end());
+  CHECK(found == expected);
+  Lines turned = op_lines(golden, target, pairs_of(golden, target));
+  CHECK(holds(turned, "h.0 | h.0/tensor | exact"));
+}
+
 TEST_CASE("parts of ATB paths may have other ids") {
   MemoryDump a("mindie_atb"), b("mindie_atb");
   for (const std::string name : {"0_Embedding", "1_Extra", "2_Prefill_layer", "3_Prefill_layer"})

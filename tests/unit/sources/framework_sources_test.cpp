@@ -190,6 +190,26 @@ TEST_CASE("graph mode: a folder of tensor files without JSON is read by names") 
         "step0/pid7/dump_tensor_data: 1 files of other names are not read");
 }
 
+TEST_CASE("graph mode: files of other names, and what convert wrote, are tensor files and no dump") {
+  const test::TempFolder folder;
+  const std::string sample = kData +
+                             "d_matmul_noise_tensor_L1/golden/step0/rank0/dump_tensor_data/"
+                             "Functional.embedding.0.forward.input.0.pt";
+  for (const char* name :
+       {"npy/dump_tensor_data/Torch.add.0.forward.output.0.npy", "other/dump_tensor_data/x.pt",
+        "converted/dump_tensor_data/Torch.add.0.forward.output.0.pt", "converted/convert.json"}) {
+    folder.write(name, "");
+    if (std::string_view(name).ends_with(".pt"))
+      std::filesystem::copy_file(sample, folder / name, std::filesystem::copy_options::overwrite_existing);
+  }
+  CHECK(probe(entry_torch_api(), folder / "npy") == 0);
+  CHECK(probe(entry_torch_api(), folder / "other") == 0);
+  CHECK(probe(entry_torch_api(), folder / "converted") == 0);
+  CHECK(probe(entry_tensor_files(), folder / "npy") == 50);
+  CHECK(probe(entry_tensor_files(), folder / "other") == 50);
+  CHECK(probe(entry_tensor_files(), folder / "converted") == 50);
+}
+
 TEST_CASE("graph mode: a data folder without any file of the form is an error of that folder") {
   const test::TempFolder folder;
   folder.write("step0/rank0/dump_tensor_data/x.pt", "");
