@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "cli/call_dump.hpp"
 #include "cli/check_settings.hpp"
 #include "cli/commands.hpp"
 #include "cli/page_options.hpp"
@@ -18,6 +19,7 @@
 #include "execute/check_plan.hpp"
 #include "execute/check_tables.hpp"
 #include "execute/worker_pool.hpp"
+#include "index/known_sources.hpp"
 #include "report/api_result.hpp"
 
 namespace ulpscope {
@@ -47,8 +49,9 @@ struct CheckRequest {
 struct CheckSession {
   CheckPlan plan;
   int32_t step = -1, rank = -1;
+  std::string source, source_options;  // that reads the dump, and what it is told
   CheckSummary summary;
-  std::vector<std::string> notices, errors;
+  std::vector<std::string> notices, errors, lost;  // lost: calls whose data or worker was lost
   std::string device;
 };
 
@@ -116,8 +119,12 @@ class CheckCommand : public Command {
         {"seed", {}, OptionKind::value, "N", "of the random inputs (default 1234)"},
         {"time_limit", {}, OptionKind::value, "SECONDS", "of one API (default 300)"},
         {"device_library", {}, OptionKind::value, "FILE", "a library to load first, that of torch_npu"},
-        {"step", {}, OptionKind::value, "N", "which step, where the dump holds several"},
-        {"rank", {}, OptionKind::value, "N", "which rank, where the dump holds several"}};
+        {"executor",
+         {},
+         OptionKind::value,
+         "NAME",
+         "an executor of a plugin that gives the golden, asked before those that ulpscope brings"}};
+    for (OptionSpec& spec : call_dump_options()) specs.push_back(std::move(spec));
     for (OptionSpec& spec : policy_options()) specs.push_back(std::move(spec));
     for (OptionSpec& spec : page_options(kFormats)) specs.push_back(std::move(spec));
     return specs;
@@ -180,27 +187,30 @@ class CheckCommand : public Command {
     return {};
   }
 
+  static Error no_calls(const std::string& dump, std::string_view source) {
+    if (has_api_calls(source))
+      return Error{Code::io, printable(dump) + ": no API calls, expected a dump.json of level L1 or mix"};
+    return Error{Code::io, fmt::format("{}: {} gives no operation with inputs, expected calls to run again",
+                                       printable(dump), source)};
+  }
+
   static Result<CheckSession> make_plan(Context& context, const CheckRequest& request) {
-    ScanFilter filter;
-    ULPSCOPE_ASSIGN(filter.steps, context.options().numbers("step"));
-    ULPSCOPE_ASSIGN(filter.ranks, context.options().numbers("rank"));
-    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(request.dump, "torch_api", filter));
+    ULPSCOPE_ASSIGN(const CallDumpChoice choice, call_dump_choice(context.options()));
+    ULPSCOPE_ASSIGN(const DumpIndex index, open_call_dump(context, request.dump, choice));
     context.log_diagnostics(kMostShown);
-    if (index.groups().empty())
-      return Error{Code::io,
-                   printable(request.dump) + ": no API calls, expected a dump.json of level L1 or mix"};
+    if (index.groups().empty()) return no_calls(request.dump, index.source_name());
     if (index.groups().size() > 1)
       return Error{Code::usage,
                    fmt::format("{}: holds {} steps and ranks; name a dump.json, or one by --step and --rank",
                                printable(request.dump), index.groups().size())};
     CheckSession session;
+    session.source = index.source_name();
+    session.source_options = choice.options.json;
     const StepRank& group = index.groups()[0];
     session.step = group.step;
     session.rank = group.rank;
     ULPSCOPE_ASSIGN(session.plan, plan_check(index, group, request.choice));
-    if (session.plan.items.empty())
-      return Error{Code::io,
-                   printable(request.dump) + ": no API calls, expected a dump.json of level L1 or mix"};
+    if (session.plan.items.empty()) return no_calls(request.dump, session.source);
     session.notices = session.plan.unused;
     if (session.plan.repeated > 0)
       session.notices.push_back(count_text(session.plan.repeated) +
@@ -229,6 +239,9 @@ class CheckCommand : public Command {
     const int64_t threads = std::max<int64_t>(
         1, static_cast<int64_t>(std::thread::hardware_concurrency()) / request.workers.count);
     nlohmann::json wish = {{"dump", request.dump},
+                           {"source", session.source},
+                           {"source_options", session.source_options},
+                           {"executor", options.text_or("executor", "")},
                            {"step", session.step},
                            {"rank", session.rank},
                            {"random", request.random},
@@ -263,6 +276,7 @@ class CheckCommand : public Command {
       session.summary.add(report);
       json.add(report);
       if (std::max(report.forward, report.backward) == OutputStatus::error) remember(session, report);
+      if (report.bad_data) session.lost.push_back(report.api + "  " + report.message);
     };
     if (!request.csv_path.empty()) ULPSCOPE_TRY(tables.read_done(take));
     std::vector<const CheckItem*> todo;
@@ -309,17 +323,25 @@ class CheckCommand : public Command {
     return nothing || summary.bad_data > 0 ? ExitCode::unreadable : ExitCode::success;
   }
 
+  static void say_first(Context& context, std::string_view word, const std::vector<std::string>& lines,
+                        std::string_view what) {
+    for (size_t i = 0; i < std::min(lines.size(), kMostShown); ++i)
+      context.out() << word << "  " << printable(lines[i]) << "\n";
+    if (lines.size() > kMostShown)
+      context.out() << "and " << count_text(static_cast<int64_t>(lines.size() - kMostShown)) << " more "
+                    << what << "\n";
+  }
+
   static void say(Context& context, const CheckSession& session, const CheckTables& tables,
                   const std::string& report) {
     for (const std::string& notice : session.notices) context.log().info(printable(notice));
-    for (size_t i = 0; i < std::min(session.errors.size(), kMostShown); ++i)
-      context.out() << "error  " << printable(session.errors[i]) << "\n";
-    if (session.errors.size() > kMostShown)
-      context.out() << "and " << count_text(static_cast<int64_t>(session.errors.size() - kMostShown))
-                    << " more outputs in error\n";
+    say_first(context, "error", session.errors, "outputs in error");
+    say_first(context, "lost", session.lost, "APIs that could not be checked");
     const CheckSummary& summary = session.summary;
     if (summary.bad_data > 0)
-      context.out() << count_text(summary.bad_data) << " APIs could not be checked: see their messages in "
+      context.out() << count_text(summary.bad_data) << (summary.bad_data == 1 ? " API" : " APIs")
+                    << " could not be checked: see "
+                    << (summary.bad_data == 1 ? "its message" : "their messages") << " in "
                     << printable(tables.result_path()) << "\n";
     context.out() << "pass " << count_text(summary.passed) << "   warning " << count_text(summary.warned)
                   << "   error " << count_text(summary.failed) << "   skip " << count_text(summary.skipped)

@@ -10,11 +10,13 @@
 
 #include "base/stray_output.hpp"
 #include "base/text.hpp"
+#include "cli/call_dump.hpp"
 #include "cli/commands.hpp"
 #include "cli/executors.hpp"
 #include "cli/plugin_end.hpp"
 #include "execute/recorded_outputs.hpp"
 #include "execute/worker_pool.hpp"
+#include "index/known_sources.hpp"
 #include "policy/loader.hpp"
 
 namespace ulpscope {
@@ -44,10 +46,13 @@ class Notes {
 };
 
 bool holds_outputs(const DumpIndex& index) {
-  for (OpId op = 0; op < index.ops().size(); ++op)
-    if (index.ops()[op].phase == Phase::forward && index.ops()[op].kind != OpKind::module &&
-        has_recorded_outputs(index, op))
-      return true;
+  // A source of a plugin need not say in which direction its calls go.
+  const bool without_phase = !has_api_calls(index.source_name());
+  for (OpId op = 0; op < index.ops().size(); ++op) {
+    const OpRow& row = index.ops()[op];
+    const bool is_forward = row.phase == Phase::forward || (without_phase && row.phase == Phase::none);
+    if (is_forward && row.kind != OpKind::module && has_recorded_outputs(index, op)) return true;
+  }
   return false;
 }
 
@@ -92,14 +97,17 @@ class CheckWorkerCommand : public Command {
   }
 
   static Status serve(Context& context, const json& wish, Notes& notes) {
-    ScanFilter filter;
-    if (wish.value("step", -1) >= 0) filter.steps = {wish.value("step", -1)};
-    if (wish.value("rank", -1) >= 0) filter.ranks = {wish.value("rank", -1)};
-    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(wish.value("dump", ""), "torch_api", filter));
+    CallDumpChoice choice;
+    if (wish.value("step", -1) >= 0) choice.filter.steps = {wish.value("step", -1)};
+    if (wish.value("rank", -1) >= 0) choice.filter.ranks = {wish.value("rank", -1)};
+    choice.source = wish.value("source", "auto");
+    choice.options.json = wish.value("source_options", "{}");
+    ULPSCOPE_ASSIGN(const DumpIndex index, open_call_dump(context, wish.value("dump", ""), choice));
     ExecutorWish executor_wish;
     executor_wish.device = wish.value("device", "auto");
     executor_wish.library = wish.value("library", "");
     executor_wish.threads = wish.value("threads", 1);
+    executor_wish.first = wish.value("executor", "");
     executor_wish.has_recorded = !wish.value("random", false) && holds_outputs(index);
     ULPSCOPE_ASSIGN(ExecutorSet set, make_executors(context, executor_wish));
     ULPSCOPE_ASSIGN(Registry * registry, context.registry());

@@ -89,6 +89,11 @@ Result<ExecutorSet> make_executors(Context& context, const ExecutorWish& wish) {
     if (!set.executors.device && !recorded) return last;
   }
   if (recorded) set.device = "recorded";
+  if (!wish.first.empty()) {
+    auto first = registry->create_executor(wish.first, "{}");
+    if (!first.ok()) return std::move(first).error().within("option --executor");
+    set.executors.golden.push_back(std::move(first).value());
+  }
   auto fused = registry->create_executor("npu_reference", "{}");
   if (fused.ok()) {
     set.executors.golden.push_back(std::move(fused).value());

@@ -21,6 +21,7 @@ struct ExecutorWish {
   std::string library;  // to load first: torch_npu's
   int64_t threads = 1;
   bool has_recorded = false;  // the dump holds the outputs of a device
+  std::string first;          // name of an executor that is asked before the others; empty: none
 };
 
 struct ExecutorSet {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "cli/call_dump.hpp"
 #include "cli/commands.hpp"
 #include "cli/replay_run.hpp"
 #include "execute/replay_bundle.hpp"
@@ -52,20 +53,21 @@ class ReplayCommand : public Command {
   }
 
   std::vector<OptionSpec> options() const override {
-    return {{"op", {}, OptionKind::value, "NAME", "the call: Torch.matmul.2.forward"},
-            {"against", {}, OptionKind::value, "DUMP2", "a second dump with the same call"},
-            {"export",
-             {},
-             OptionKind::value,
-             "DIR",
-             "write inputs, outputs and a script for torch into a new folder, for a bug report"},
-            {"executor",
-             {},
-             OptionKind::value,
-             "NAME",
-             "an executor of a plugin, asked before those that ulpscope brings"},
-            {"step", {}, OptionKind::value, "N", "which step, where a dump holds several"},
-            {"rank", {}, OptionKind::value, "N", "which rank, where a dump holds several"}};
+    std::vector<OptionSpec> specs = {
+        {"op", {}, OptionKind::value, "NAME", "the call: Torch.matmul.2.forward"},
+        {"against", {}, OptionKind::value, "DUMP2", "a second dump with the same call"},
+        {"export",
+         {},
+         OptionKind::value,
+         "DIR",
+         "write inputs, outputs and a script for torch into a new folder, for a bug report"},
+        {"executor",
+         {},
+         OptionKind::value,
+         "NAME",
+         "an executor of a plugin, asked before those that ulpscope brings"}};
+    for (OptionSpec& spec : call_dump_options()) specs.push_back(std::move(spec));
+    return specs;
   }
 
   Result<ExitCode> run(Context& context) override {
@@ -89,10 +91,8 @@ class ReplayCommand : public Command {
  private:
   Result<ReplaySide> replay_side(Context& context, const std::string& path, const std::string& name,
                                  Replayer& replayer) {
-    ScanFilter filter;
-    ULPSCOPE_ASSIGN(filter.steps, context.options().numbers("step"));
-    ULPSCOPE_ASSIGN(filter.ranks, context.options().numbers("rank"));
-    ULPSCOPE_ASSIGN(const DumpIndex index, context.open_dump(path, "torch_api", filter));
+    ULPSCOPE_ASSIGN(const CallDumpChoice choice, call_dump_choice(context.options()));
+    ULPSCOPE_ASSIGN(const DumpIndex index, open_call_dump(context, path, choice));
     context.log_diagnostics(10);
     if (index.groups().empty()) return Error{Code::io, printable(path) + ": no API calls"};
     if (index.groups().size() > 1)

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/text.hpp"
+#include "index/known_sources.hpp"
 
 namespace ulpscope {
 namespace {
@@ -31,6 +32,24 @@ bool is_formula(std::string_view id) {
 std::string_view without_direction(std::string_view key) {
   const size_t dot = key.rfind('.');
   return dot == std::string_view::npos ? key : key.substr(0, dot);
+}
+
+// Only a framework dump has keys with a direction. Elsewhere name and call make an op unique.
+std::string call_id(const DumpIndex& index, const OpRow& row) {
+  const std::string_view name = index.text(row.name);
+  if (has_api_calls(index.source_name())) return std::string(without_direction(name));
+  return row.call == 0 ? std::string(name) : fmt::format("{}.{}", name, row.call);
+}
+
+bool is_forward_call(const DumpIndex& index, OpId op) {
+  const OpRow& row = index.ops()[op];
+  if (row.phase == Phase::backward || row.kind == OpKind::module) return false;
+  if (has_api_calls(index.source_name())) return index.text(row.name).ends_with(".forward");
+  if (row.kind == OpKind::layer) return false;
+  const auto items = index.items(op);
+  return std::any_of(items.begin(), items.end(), [](const ItemRow& item) {
+    return item.role == Role::input || item.role == Role::kwarg;
+  });
 }
 
 // Type, name and number of "Torch.linalg.norm.0"; left empty when it has neither three nor four parts.
@@ -104,21 +123,24 @@ Result<CheckPlan> plan_check(const DumpIndex& index, const StepRank& group, cons
   CheckPlan plan;
   std::unordered_map<std::string, OpId> backwards;
   for (const OpId op : group.ops)
-    if (index.ops()[op].phase == Phase::backward)
-      backwards.emplace(without_direction(index.text(index.ops()[op].name)), op);
+    if (index.ops()[op].phase == Phase::backward) backwards.emplace(call_id(index, index.ops()[op]), op);
   std::unordered_set<std::string> seen;
   for (const OpId op : group.ops) {
     const OpRow& row = index.ops()[op];
-    const std::string_view key = index.text(row.name);
-    if (row.phase == Phase::backward || row.kind == OpKind::module || !key.ends_with(".forward")) continue;
+    if (!is_forward_call(index, op)) continue;
     CheckItem item;
-    item.id = without_direction(key);
+    item.id = call_id(index, row);
     if (is_formula(item.id))
       return Error{Code::usage, "API '" + printable(item.id) +
                                     "' begins like a formula of a spreadsheet, expected a name of an API"};
     item.forward = op;
     if (const auto found = backwards.find(item.id); found != backwards.end()) item.backward = found->second;
-    split_id(item);
+    if (has_api_calls(index.source_name())) {
+      split_id(item);
+    } else {
+      item.type = item.api = index.text(row.type);
+      item.number = std::to_string(row.call);
+    }
     item.skip = reason_to_skip(item, choice);
     if (choice.filter && item.skip.empty() && !seen.insert(signature(index, item)).second) {
       ++plan.repeated;

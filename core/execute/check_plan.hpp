@@ -15,7 +15,9 @@ namespace ulpscope {
 
 // One API call of the dump.
 struct CheckItem {
-  std::string id;                 // "Functional.linear.3": the key without its direction
+  // "Functional.linear.3": the key of a framework dump without its direction. Of another source the name of
+  // the op, and ".N" behind it for its call N, from 1.
+  std::string id;
   std::string type, api, number;  // "Functional", "linear", "3"; empty when the key is malformed
   OpId forward = kNoIndex, backward = kNoIndex;
   std::string skip;  // why it is not run; empty: it is
@@ -32,7 +34,8 @@ struct CheckPlan {
   std::vector<std::string> unused;  // entries of the lists that name nothing in the dump
 };
 
-// The plan of one step on one rank. usage: an id begins like a formula of a spreadsheet.
+// The plan of one step on one rank: of a framework dump its API calls, of another source the ops with inputs
+// that are neither modules nor layers. usage: an id begins like a formula of a spreadsheet.
 Result<CheckPlan> plan_check(const DumpIndex& index, const StepRank& group, const CheckChoice& choice);
 
 // The n-th tensor of an op, in the order of its records; kNoIndex when there is none.

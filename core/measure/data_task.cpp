@@ -288,6 +288,7 @@ class Pass {
       for (size_t i = 1; i < tiles.size(); ++i) ULPSCOPE_TRY(first[member].merge(tiles[i].judgement[member]));
       ULPSCOPE_ASSIGN(const Measurement found, first[member].finish());
       metrics.judgement.insert(metrics.judgement.end(), found.metrics.begin(), found.metrics.end());
+      metrics.worst.insert(metrics.worst.end(), found.worst.begin(), found.worst.end());
     }
     return {};
   }

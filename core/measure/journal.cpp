@@ -71,6 +71,16 @@ bool read_hex(std::string_view text, T& value) {
   return true;
 }
 
+template <class T>
+bool read_hex_list(std::string_view text, std::vector<T>& values) {
+  constexpr size_t kDigits = 2 * sizeof(T);
+  if (text.size() % kDigits != 0) return false;
+  values.resize(text.size() / kDigits);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!read_hex(text.substr(i * kDigits, kDigits), values[i])) return false;
+  return true;
+}
+
 // A hash of a line up to its own place in it: a line that was changed or put behind another number is not
 // believed.
 uint64_t line_check(std::string_view line) { return XXH3_64bits(line.data(), line.size()); }
@@ -93,6 +103,10 @@ std::string entry_line(const Journal::Entry& entry) {
   if (!entry.metrics->judgement.empty()) {
     line += "\",\"judgement\":\"";
     for (const ulpscope_metric& metric : entry.metrics->judgement) append_hex(line, metric);
+  }
+  if (!entry.metrics->worst.empty()) {
+    line += "\",\"worst\":\"";
+    for (const ulpscope_element& element : entry.metrics->worst) append_hex(line, element);
   }
   line += "\",\"check\":\"";
   append_hex(line, line_check(line));
@@ -126,13 +140,8 @@ std::optional<std::pair<int64_t, DataMetrics>> read_entry(std::string_view line)
     metrics.peer.emplace();
     if (!read_hex(text("peer"), *metrics.peer)) return std::nullopt;
   }
-  const std::string judgement = text("judgement");
-  constexpr size_t kMetricDigits = 2 * sizeof(ulpscope_metric);
-  if (judgement.size() % kMetricDigits != 0) return std::nullopt;
-  metrics.judgement.resize(judgement.size() / kMetricDigits);
-  for (size_t i = 0; i < metrics.judgement.size(); ++i)
-    if (!read_hex(std::string_view(judgement).substr(i * kMetricDigits, kMetricDigits), metrics.judgement[i]))
-      return std::nullopt;
+  if (!read_hex_list(text("judgement"), metrics.judgement) || !read_hex_list(text("worst"), metrics.worst))
+    return std::nullopt;
   return std::pair(json["row"].get<int64_t>(), std::move(metrics));
 }
 

@@ -40,6 +40,24 @@ DType dtype_of(const DumpIndex& index, ItemId item) {
   return tensor == kNoIndex ? DType::none : index.tensors()[tensor].dtype;
 }
 
+// "worst: [0,2] 3 against 2.5", of the elements that the judgements named. internal: one is not in the
+// tensor.
+Result<std::string> worst_text(const DataMetrics& data, std::span<const int64_t> shape) {
+  std::string text;
+  for (const ulpscope_element& element : data.worst) {
+    if (element.index >= static_cast<uint64_t>(data.sums.elements))
+      return Error{Code::internal,
+                   fmt::format("a judgement names element {} as the worst of {}, expected one of the tensor",
+                               element.index, data.sums.elements)};
+    std::vector<int64_t> place(shape.size());
+    auto left = static_cast<int64_t>(element.index);
+    for (size_t d = shape.size(); d-- > 0; left /= shape[d]) place[d] = left % shape[d];
+    text += fmt::format("{}[{}] {} against {}", text.empty() ? "worst: " : ", ", fmt::join(place, ","),
+                        number_text(element.actual), number_text(element.golden));
+  }
+  return text;
+}
+
 }  // namespace
 
 const JudgementHandle& RowJudge::handle(int32_t index) const {
@@ -225,6 +243,10 @@ Status RowJudge::judge_row(int64_t number, const Chosen& chosen, const DataMetri
     add_message(row.message, count_text(data.sums.nonfinite_mismatch) + " NaN or infinite on one side alone");
   }
   row.judged = worst;
+  if (worst > Verdict::pass) {
+    ULPSCOPE_ASSIGN(const std::string elements, worst_text(data, shape));
+    add_message(row.message, elements);
+  }
   add_message(row.message, chosen.note);
   if (has_reference_ && reference == nullptr) add_message(row.message, "the reference has no such tensor");
   if (reference != nullptr)

@@ -49,6 +49,7 @@ struct DataMetrics {
   std::optional<PeerSums> peer;      // only where the columns of --columns msprobe are asked for
   std::optional<DistributionMetrics> distribution;
   std::vector<ulpscope_metric> judgement;  // of the chosen judgements, one after the other; else empty
+  std::vector<ulpscope_element> worst;     // that those judgements name themselves, at most four each
   bool crc_mismatch_target = false, crc_mismatch_golden = false;
   uint64_t hash_target[2] = {}, hash_golden[2] = {};  // 128-bit content hash of each side
 };

@@ -1,8 +1,10 @@
 """plugins check: each planted fault is found by its check, and nothing else is; plugins new: what it makes is sound."""
 
+import glob
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -120,7 +122,7 @@ class Kit(unittest.TestCase):
             ("crashscan", 4, 4, f"the plugin crashed: {source} in scan \\(SIGABRT\\)"),
             ("exitscan", 4, 4, f"{source} in scan ended the process"),
             ("throwscan", 4, 4, f"{source}: scan: what it threw"),
-            ("scanloud", 0, 0, f"{source}: printed 18 B to the standard output: 'hello from a scan"),
+            ("scanloud", 0, 0, f"{source}: printed \\d+ B to the standard output: 'hello from a scan"),
             ("kind", 0, 0, f"call: kind 99, expected 1 to 5, by {source}"),
             ("json", 0, 0, f"call: attributes: not JSON at byte 1, by {source}"),
             ("utf8", 0, 0, f"the name is not UTF-8: .*, by {source}"),
@@ -150,6 +152,58 @@ class Kit(unittest.TestCase):
         run = self.run_program("compare", self.sample, self.sample, "--plugin-path", MODULES, "-o", self.folder, fault="readloud")
         self.assertNotIn("hello", run.stdout)
         self.assertIn("a plugin or library printed", run.stderr)
+
+    def run_calls(self, fault, *words):
+        return self.run_program(*words, "--executor", "bad_executor", "--plugin-path", MODULES, fault=fault)
+
+    def test_check_runs_the_calls_of_a_source_of_a_plugin(self):
+        run = self.run_calls("calls", "check", "-api_info", self.sample, "-d", "recorded", "-o", self.folder)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("pass 3   warning 0   error 0   skip 0", run.stdout)
+
+    def test_replay_runs_a_call_of_a_source_of_a_plugin(self):
+        run = self.run_calls("calls", "replay", self.sample, "--op", "abs.2", "--against", self.sample)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("output.0  float32 (4, 4)  fine", run.stdout)
+        self.assertIn("neither side is off", run.stdout)
+        run = self.run_calls("calls", "replay", self.sample, "--op", "abs.7")
+        self.assertEqual(run.returncode, 2)
+        self.assertRegex(run.stderr, "has no API call 'abs.7'")
+        run = self.run_calls("calls", "replay", self.sample, "--op", "abs", "-m", "torch_api")
+        self.assertEqual(run.returncode, 3, run.stderr)
+
+    def test_a_dump_without_inputs_has_no_call_to_run(self):
+        run = self.run_calls("none", "check", "-api_info", self.sample, "-o", self.folder)
+        self.assertEqual(run.returncode, 3)
+        self.assertIn("bad_source gives no operation with inputs, expected calls to run again", run.stderr)
+
+    def test_an_executor_that_crashes_costs_one_call_of_a_check_and_is_named(self):
+        run = self.run_calls("callscrash", "check", "-api_info", self.sample, "-d", "recorded", "-o", self.folder)
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("pass 2   warning 0   error 0   skip 1", run.stdout)
+        with open(glob.glob(os.path.join(self.folder, "check_*", "check_result.json"))[0]) as file:
+            apis = {api["api"]: api for api in json.load(file)["apis"]}
+        self.assertEqual([apis[name]["forward"] for name in ("abs", "abs.1", "abs.2")], ["pass", "SKIP", "pass"])
+        at = re.escape(os.path.realpath(self.module("executor")))
+        self.assertRegex(apis["abs.1"]["message"], f"signal 6 .* by executor 'bad_executor' \\({at}\\) in run")
+        self.assertRegex(run.stdout + run.stderr, "executor 'bad_executor' .* in run")
+
+    def test_the_elements_that_a_judgement_names_are_told(self):
+        for name, value in (("a.npy", 1), ("b.npy", 2)):
+            with open(os.path.join(self.folder, name), "wb") as file:
+                header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }"
+                header += b" " * (118 - 1 - len(header)) + b"\n"
+                file.write(b"\x93NUMPY\x01\x00\x76\x00" + header + struct.pack("<8f", *[value] * 8))
+        words = ("compare", os.path.join(self.folder, "a.npy"), os.path.join(self.folder, "b.npy"), "--judge", "bad_judgement",
+                 "--plugin-path", MODULES, "-o")
+        run = self.run_program(*words, os.path.join(self.folder, "out"), "--exact-output", fault="worst")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        with open(os.path.join(self.folder, "out", "compare_result.json")) as file:
+            row = json.load(file)["rows"][0]
+        self.assertEqual((row["judged"], row["message"].split("; ")[-1]), ("fail", "worst: [1,1] 2.5 against 2"))
+        run = self.run_program(*words, os.path.join(self.folder, "far"), fault="worstfar")
+        self.assertEqual(run.returncode, 4, run.stdout)
+        self.assertIn("names element 1099511627776 as the worst of 8, expected one of the tensor", run.stderr)
 
     def test_what_is_no_plugin_gets_the_checks_that_say_why(self):
         with open(os.path.join(self.folder, "text.plugin.so"), "w") as file:

@@ -29,6 +29,7 @@ class BadExecutor final : public ulpscope::Executor {
            ulpscope::OutputSink& out) const override {
     if (kFault != "unknown" && !supports(op)) throw ulpscope::Failure(ULPSCOPE_E_UNSUPPORTED, "expected abs");
     if (input_count == 0 && kFault == "crash") std::abort();
+    if (op.call == 1 && kFault == "callscrash") std::abort();
     if (input_count != 1 || inputs[0].view.dtype != ULPSCOPE_F32)
       throw ulpscope::Failure(ULPSCOPE_E_USAGE, "expected one float32 input");
     if (kFault == "loud") std::puts("hello from an executor");

@@ -34,6 +34,10 @@ class BadMeasure final : public ulpscope::Measure {
   }
   void finish(ulpscope_measurement& out) const override {
     if (count_ > 0) ulpscope::set(out, 0, kFault == "equal" ? sum_ + 1 : sum_);
+    if (kFault.substr(0, 5) == "worst") {
+      out.worst[0] = {kFault == "worstfar" ? uint64_t{1} << 40 : 5, 2.5, 2, 0.5};
+      out.worst_count = 1;
+    }
   }
 
  private:

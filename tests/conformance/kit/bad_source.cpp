@@ -79,6 +79,7 @@ class BadSource final : public ulpscope::Source {
       std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     else
       host_.check_cancelled();
+    if (kFault.substr(0, 5) == "calls") return scan_calls(sink);
     ulpscope::OpRecord op;
     op.name = kFault == "unstable" ? "call " + std::to_string(scans++) : "call";
     op.type = "call";
@@ -106,6 +107,24 @@ class BadSource final : public ulpscope::Source {
   std::unique_ptr<ulpscope::ByteStream> stream(uint64_t) override { return std::make_unique<Stream>(); }
 
  private:
+  // Sound: three calls of abs, of inputs that are not negative.
+  static void scan_calls(ulpscope::RecordSink& sink) {
+    for (uint32_t call = 0; call < 3; ++call) {
+      ulpscope::OpRecord op;
+      op.name = op.type = "abs";
+      op.call = call;
+      ulpscope::TensorRecord tensor;
+      tensor.op = sink.add(op);
+      tensor.path = "0";
+      tensor.dtype = ulpscope::DType::f32;
+      tensor.shape = {4, 4};
+      tensor.data = ulpscope::DataRef::at("data", 0, kBytes);
+      for (const auto role : {ulpscope::Role::input, ulpscope::Role::output}) {
+        tensor.role = role;
+        sink.add(tensor);
+      }
+    }
+  }
   static void break_op(ulpscope::OpRecord& op) {
     if (kFault == "parent") op.parent = 9;
     if (kFault == "kind") op.kind = static_cast<ulpscope::OpKind>(99);
