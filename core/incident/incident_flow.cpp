@@ -186,6 +186,7 @@ class Flow {
   }
 
   void run_command(IncidentStep& step, Words words, const std::string& file) {
+    if (host_.started) host_.started(step.number, shown(words));
     std::error_code failed;
     const std::string base = "ulpscope_out/" + std::to_string(step.number) + "_" + file;
     step.result = base;
@@ -200,7 +201,6 @@ class Flow {
       for (const char* word : {"-q", "--exact-output", "-o"}) words.emplace_back(word);
       words.push_back(folder_ + "/" + step.result);
     }
-    if (host_.started) host_.started(step.number, step.command);
     const auto code = host_.run(words, output);
     exit_code_ = code.ok() ? *code : kInternal;
     const bool failure = exit_code_ == kUsage || exit_code_ >= kUnreadable;

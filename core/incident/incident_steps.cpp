@@ -19,14 +19,16 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMostHeadBytes = uint64_t{4} << 20;
 constexpr size_t kMostSteps = 4096, kMostShapes = 512, kMostEntries = 200'000;
-constexpr int64_t kMostShift = 64;  // of steps, between a dump and its ledger
+constexpr int64_t kMostShift = 64;               // of steps, between a dump and its ledger
+constexpr int64_t kMostStep = int64_t{1} << 60;  // no run comes so far: what is beyond is passed over
 
 // The number behind a word: "step14"; nothing: another name.
 std::optional<int64_t> number_behind(const std::string& name, std::string_view word) {
   if (!name.starts_with(word) || name.size() == word.size()) return std::nullopt;
   const std::string digits = name.substr(word.size());
   if (digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  return parse_int(digits);
+  const auto number = parse_int(digits);
+  return number && *number <= kMostStep ? number : std::nullopt;
 }
 
 // Folders "<word>N" of a folder by their numbers.
@@ -69,7 +71,7 @@ LedgerSteps read_ledger_steps(const std::string& path) {
     if (!read_json_record(record.text, tape).ok()) continue;
     const auto step = number(0, "step");
     const uint32_t requests = tape.find(0, "reqs");
-    if (!step || !tape.is(requests, JsonKind::object)) continue;
+    if (!step || *step < 0 || *step > kMostStep || !tape.is(requests, JsonKind::object)) continue;
     const int64_t of_rank = number(0, "rank").value_or(0);
     if (!rank) rank = of_rank;
     if (of_rank != *rank) continue;

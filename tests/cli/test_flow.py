@@ -14,7 +14,7 @@ WRONG = os.path.join(runs.DATA, "config_check", "mindie")
 class FlowTest(runs.RunTest):
     def flow(self, code, *words):
         run = self.check(code, "flow", self.path("i"), "--format", "json", *words)
-        result = json.loads(run.out)
+        result, self.log = json.loads(run.out), run.err
         self.assertEqual(result, self.read_json("i/flow.json"))
         self.steps = {step["step"]: step for step in result["steps"]}
         return result
@@ -68,6 +68,8 @@ class FlowTest(runs.RunTest):
         self.write("i/problem/launch.sh", "python run.py --pipeline-parallel-size 1\n")
         self.flow(0, "--go-on")
         golden, problem = self.steps[6]["command"].split(" && ")
+        # Each command is told once, as it starts.
+        self.assertEqual([line.split(": ", 3)[3] for line in self.log.strip().split("\n") if ": step 6: " in line], [golden, problem])
         self.assertEqual(golden, "ulpscope guide collect --vllm-version 0.10.0 --enforce-eager --mode online --tp 2 --dp 3 "
                                  "--env VLLM_USE_V1=0 --device gpu")
         self.assertEqual(problem, "ulpscope guide collect --vllm-version 0.9.1 --enforce-eager --env VLLM_USE_V2_MODEL_RUNNER=0 "
