@@ -149,7 +149,8 @@ void add_places(const GuideRequest& request, const AnchorTable& table, CollectGu
   for (const Anchor& anchor : table.anchors) {
     if (!is_place(anchor, request, table, guide)) continue;
     const Found found = find_in_tree(request, anchor);
-    if (request.tree && !found.line && anchor.optional) continue;
+    const bool may_be_gone = anchor.optional || !anchor.knows(*request.vllm);
+    if (request.tree && !found.line && may_be_gone && anchor.project == "vllm") continue;
     guide.places.push_back({anchor.id, anchor.file, anchor.class_name, anchor.method, found.line,
                             insertion_text(anchor), anchor.id == "V0-W" || guide.engine == "v1", ""});
     // A wrapper that is no module may stand in self.model from 0.10.1 on: the collector refuses it.

@@ -128,6 +128,15 @@ class Rules(GuideTest):
         result = self.guide(0, *words, "--emit-config", "c.json")
         self.assertTrue(result["instrument"].endswith(" --config " + os.path.realpath(self.path("c.json"))), result["instrument"])
         self.assertIn("未经测试", self.check(0, "guide", *words, "--lang", "zh").out)
+        # Of a tree only what it has.
+        shutil.copytree(os.path.join(runs.DATA, "vllm_skeletons", "v0.23.0"), self.path("t"))
+        words += ("--tree", self.path("t"), "--device", "gpu", "--level", "L1")
+        anchors = lambda: [place["id"] for place in self.guide(0, *words)["anchors"] if place["method"] == "execute_model"]
+        self.assertEqual(anchors(), ["V1-X", "V1-M"])
+        os.remove(self.path("t/vllm/v1/worker/gpu_model_runner.py"))
+        self.assertEqual(anchors(), ["V1-M"])
+        shutil.rmtree(self.path("t/vllm/v1"))
+        self.assertEqual(anchors(), [])
 
     def test_g12_versions_that_do_not_belong_together(self):
         words = ("--device", "npu", "--vllm-version", "0.9.2", "--enforce-eager", "--ascend-version")
