@@ -1,10 +1,6 @@
 #include "locate/dataflow.hpp"
 
-#include <xxhash.h>
-
-#include <array>
 #include <map>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -52,28 +48,9 @@ class LatestItems {
   size_t count_ = 0;
 };
 
-ContentKey to_key(XXH128_hash_t hash) { return {hash.low64, hash.high64 | 1}; }
-
 bool is_constant(const ulpscope_stats& stats) {
   constexpr uint32_t kBoth = ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN;
   return (stats.present & kBoth) == kBoth && stats.max == stats.min;
-}
-
-// A key of what a record says of a tensor: its digest, or all of its statistics. Shapes count by their
-// element count.
-ContentKey recorded_key(const DumpIndex& index, TensorId id) {
-  const TensorRow& tensor = index.tensors()[id];
-  constexpr uint32_t kAll = ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN | ULPSCOPE_STAT_MEAN | ULPSCOPE_STAT_L2;
-  const int64_t count = index.element_count(id);
-  if (tensor.digest != 0) {
-    const std::string_view digest = index.text(tensor.digest);
-    return to_key(XXH3_128bits_withSeed(digest.data(), digest.size(), static_cast<uint64_t>(count)));
-  }
-  if ((tensor.stats.present & kAll) != kAll) return {};
-  const std::array<double, 4> values = {tensor.stats.max, tensor.stats.min, tensor.stats.mean,
-                                        tensor.stats.l2norm};
-  const auto seed = static_cast<uint64_t>(count) * 64 + static_cast<uint64_t>(tensor.dtype);
-  return to_key(XXH3_128bits_withSeed(values.data(), sizeof(values), seed));
 }
 
 // Whether an op stands inside another one. What an op reads was there before anything inside it ran.

@@ -8,16 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "index/content_key.hpp"
 #include "index/dump_index.hpp"
 
 namespace ulpscope {
-
-// What a tensor holds, short enough to keep for every item. A zero key says nothing and links to nothing.
-struct ContentKey {
-  uint64_t low = 0, high = 0;
-  bool known() const { return (low | high) != 0; }
-  friend bool operator==(const ContentKey&, const ContentKey&) = default;
-};
 
 // Content hashes that the measuring took, by item; zero keys where it took none.
 using ContentKeys = std::vector<ContentKey>;

@@ -106,14 +106,15 @@ std::vector<int64_t> unravel(int64_t position, std::span<const int64_t> shape) {
 }
 
 Culprit describe(const ResultTable& table, const FaultFinder& finder, const Fault& fault) {
-  const ResultRow& row = table.rows[static_cast<size_t>(fault.row)];
+  const OpId op = table.target->items()[table.rows[static_cast<size_t>(fault.row)].pair.target].op;
+  // What an op wrote into an argument is seen where it is read.
+  const ResultRow& row = table.rows[static_cast<size_t>(fault.seen_row >= 0 ? fault.seen_row : fault.row)];
   const ItemId item = row.pair.target;
-  const OpId op = table.target->items()[item].op;
   const OpRow& record = table.target->ops()[op];
   Culprit culprit;
   culprit.op = op;
   culprit.op_name = table.target->text(record.name);
-  culprit.tensor = table.target->item_name(item);
+  culprit.tensor = table.target->item_name(table.rows[static_cast<size_t>(fault.row)].pair.target);
   culprit.kind = to_text(fault.kind);
   culprit.confidence = fault.confidence;
   culprit.module = module_of(*table.target, op);

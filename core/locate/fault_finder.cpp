@@ -16,22 +16,47 @@ constexpr int64_t kLeastWitnesses = 3;
 constexpr double kTwinShare = 0.8;
 // Agreeing calls of a type that outweigh one that is off by its own roundings.
 constexpr int64_t kAgreeingForOne = 9;
+// Share of the elements that another order of summation moves at least, where sums and results have one
+// format.
+constexpr double kLeastMoved = 0.02;
 constexpr double kHalfRoundoff = 0x1p-11, kBrainRoundoff = 0x1p-8;  // of float16, bfloat16
 // Natural logarithm of the probability below which the agreement of whole calls is no coincidence.
 constexpr double kNoCoincidence = -20;
 
 // Calls of one type that got equal inputs.
 struct Witnesses {
-  int64_t exact = 0, rounded = 0;  // with equal outputs; off by no more than their own roundings
-  double exact_elements = 0;       // of the outputs of the exact ones
-  double least_share = 1;          // of the elements of a rounded one that differ
-  bool coarse = false;             // of a format that hides most of the differences of sums
+  int64_t exact = 0, rounded = 0;            // with equal outputs; off by no more than their own roundings
+  double exact_elements = 0;                 // of the outputs of the exact ones
+  double least_share = 1;                    // of the elements of a rounded one that differ
+  bool coarse = false;                       // of a format that hides most of the differences of sums
+  bool last_bits = true;                     // the rounded ones are off by the last bits of their elements
+  double rounded_elements = 0, unequal = 0;  // of the outputs of the rounded ones
+  double surprise = 0;                       // sum of u * log(u / e): u of e elements of a rounded one differ
+
+  void add_rounded(double unequal_of_call, double elements, bool is_last_bit) {
+    ++rounded;
+    last_bits &= is_last_bit;
+    least_share = std::min(least_share, elements > 0 ? unequal_of_call / elements : 0);
+    if (unequal_of_call <= 0 || elements <= 0) return;
+    rounded_elements += elements;
+    unequal += unequal_of_call;
+    surprise += unequal_of_call * std::log(unequal_of_call / elements);
+  }
+
+  // Whether the elements that differ lie as they would if each element of the type, in whichever call, could.
+  bool is_spread() const {
+    if (unequal <= 0) return false;
+    return surprise - unequal * std::log(unequal / (exact_elements + rounded_elements)) < -kNoCoincidence;
+  }
 
   // Whether the type is computed in another way on the other side. Not so where its exact calls hold more
-  // elements than could agree by chance if each differed as often as in the rounded calls.
+  // elements than could agree by chance if each differed as often as in the rounded calls. A coarse format
+  // hides most of the differences of sums: single elements whose last bits moved are what is left of them.
   bool computes_otherwise() const {
     if (rounded == 0 || (!coarse && exact >= kAgreeingForOne * rounded)) return false;
-    return exact_elements * std::log1p(-std::min(least_share, 0.999)) > kNoCoincidence;
+    if (coarse && last_bits && is_spread()) return true;
+    const double share = coarse ? least_share : std::max(least_share, kLeastMoved);
+    return exact_elements * std::log1p(-std::min(share, 0.999)) > kNoCoincidence;
   }
 };
 
@@ -115,6 +140,8 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
       entry->second = priors_.class_of(type_of(i));
   if (std::any_of(ops_.begin(), ops_.end(), [](const OpError& op) { return op.gradients; }))
     gradient_sources_ = GradientSources(table);
+  trains_ = std::any_of(table.target->ops().begin(), table.target->ops().end(),
+                        [](const OpRow& op) { return op.phase == Phase::backward; });
   measure_regime();
   measure_own_roundings();
   if (noise != nullptr) measure_twin(*noise);
@@ -191,6 +218,17 @@ bool FaultFinder::is_own_rounding(const OpError& op) const {
          op.out_worst <= priors_.worst_constant * formats;
 }
 
+// Whether no element of the outputs is off by more than the largest one may be rounded.
+bool FaultFinder::is_last_bit(const OpError& op) const {
+  for (int64_t row = op.first_row; row < op.first_row + op.row_count; ++row) {
+    const RowError& error = rows_[static_cast<size_t>(row)];
+    if (!error.comparable || error.value || error.statistics) continue;
+    if (table_.target->items()[target_item(row)].role != Role::output) continue;
+    if (error.worst > 2 * error.roundoff * std::max(error.crest, 1.0)) return false;
+  }
+  return true;
+}
+
 // How many elements of the floating outputs of an op differ, and of how many; zeros where only digests or
 // statistics are known.
 std::pair<double, double> FaultFinder::unequal_outputs(const OpError& op) const {
@@ -230,8 +268,7 @@ void FaultFinder::measure_regime() {
       ++seen.exact;
       seen.exact_elements += elements;
     } else if (is_own_rounding(op)) {
-      ++seen.rounded;
-      seen.least_share = std::min(seen.least_share, elements > 0 ? unequal / elements : 0);
+      seen.add_rounded(unequal, elements, is_last_bit(op));
     }
   }
   // A type that is off by its own roundings more than now and then is computed in another way on the other
@@ -353,9 +390,10 @@ void FaultFinder::set_state(size_t op, OpState state) {
   rank.tie |= state == OpState::tie;
   if (state == OpState::rounding) rank.noise = std::max(rank.noise, ops_[op].out);
   if (state == OpState::clean || state == OpState::rounding) return;
-  for (OpId parent = target_op(op).parent; parent != kNoIndex && inner_bad_[parent] == 0;
+  const uint8_t how = state == OpState::tie ? kInnerTie : kInnerFault;
+  for (OpId parent = target_op(op).parent; parent != kNoIndex && inner_bad_[parent] < how;
        parent = table_.target->ops()[parent].parent)
-    inner_bad_[parent] = 1;
+    inner_bad_[parent] = how;
 }
 
 void FaultFinder::blame(size_t op, int64_t row, FaultKind kind, std::string confidence, std::string reason) {

@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +48,7 @@ struct Fault {
   std::string reason;        // one sentence with the numbers that decided
   bool rewired = false;      // the input is the result of another operation than golden's
   OpId extra_op = kNoIndex;  // the op of the target alone whose result the input is
+  int64_t seen_row = -1;     // the input that shows it, where the op writes into an argument; -1: row itself
 };
 
 class FaultFinder {
@@ -96,11 +100,15 @@ class FaultFinder {
     int64_t structural_row = -1;  // with this input
   };
 
+  // Step, rank, type of the call, and what target and golden gave.
+  using ArgumentFault = std::tuple<int32_t, int32_t, TextId, TextId, TextId>;
+
   void measure_regime();
   void measure_twin(const NoiseFloor& noise);
   void measure_own_roundings();
   bool leaves_noise(size_t op) const;
   bool is_own_rounding(const OpError& op) const;
+  bool is_last_bit(const OpError& op) const;
   std::pair<double, double> unequal_outputs(const OpError& op) const;
   void find_in_order();
   void sort_faults();
@@ -114,6 +122,10 @@ class FaultFinder {
   Incoming look_at_inputs(size_t op);
   void look_at_input(size_t op, int64_t row, Incoming& in);
   void look_at_external(size_t op, int64_t row, Incoming& in);
+  bool look_at_writer(size_t reader, int64_t row, Incoming& in);
+  int64_t written_row(size_t op) const;
+  void remember_writer(size_t op);
+  bool is_misplaced_weight(int64_t row);
   bool is_declared(int64_t row) const;
   bool producer_state(int64_t row, Incoming& in) const;
   bool is_rewired(int64_t row) const;
@@ -122,6 +134,9 @@ class FaultFinder {
   bool seen_before(int64_t row) const;
   bool is_weight(ItemId target_item) const;
   bool argument_explains(size_t op, const Incoming& in) const;
+  bool argument_came_in(size_t op) const;
+  bool is_misplaced_argument(int64_t row) const;
+  ArgumentFault argument_fault(size_t op) const;
   bool exceeds_inputs(const OpError& error) const;
   bool number_differs(int64_t row) const;
   bool real_differs(int64_t row) const;
@@ -162,11 +177,16 @@ class FaultFinder {
   ItemId target_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.target; }
   ItemId golden_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.golden; }
 
+  static constexpr uint8_t kInnerTie = 1, kInnerFault = 2;
+
   struct RankState {
     bool tainted = false, tie = false;  // some earlier op of the rank, in this step or an earlier one
     int32_t tainted_step = -1;          // the last step with such an op
     double noise = 0;                   // largest explained error so far
     double flips = 0;  // choices among nearly equal values that statistics would not show, at most
+    // The latest op of the step that writes a tensor of such a type and size into an argument.
+    std::map<std::pair<DType, int64_t>, size_t> writers;
+    int32_t writers_step = -1;
   };
 
   const ResultTable& table_;
@@ -184,7 +204,7 @@ class FaultFinder {
   std::vector<DataFlow> flows_;  // target, golden
   std::vector<int64_t> row_of_target_item_, row_of_golden_item_;
   std::vector<int64_t> error_of_op_;  // by op of the target
-  // By op of the target: has ops inside that can be judged; one of them differs; one of them has no data.
+  // By op of the target: has ops inside that can be judged; how one of them differs; one of them has no data.
   std::vector<uint8_t> inner_, inner_bad_, inner_open_;
   std::vector<OpState> states_;
   std::vector<OpState> one_sided_states_;  // by op of the target: what ops without a partner pass on
@@ -193,7 +213,11 @@ class FaultFinder {
   std::vector<Fault> faults_;
   std::map<int32_t, RankState> ranks_;
   std::map<std::pair<uint64_t, uint64_t>, int> blamed_contents_;  // of external inputs
+  std::set<ArgumentFault> blamed_arguments_;
+  std::unordered_set<uint64_t> golden_contents_,
+      target_contents_;  // of all that a side reads; filled when asked for
   bool deterministic_ = false, mixed_ = false;
+  bool trains_ = false;  // weights change from step to step
   double coarsest_ = 0;  // unit roundoff of the coarsest floating dtype of the run
   bool twin_ = false;    // the target mostly stays within the noise of the golden runs
 };

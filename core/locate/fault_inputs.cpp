@@ -1,4 +1,6 @@
 // How a differing input came to be: through a recorded op, from outside, or through what no dump records.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -170,11 +172,92 @@ bool FaultFinder::is_declared(int64_t row) const {
   return item.tensor != kNoIndex && table_.target->tensors()[item.tensor].link != 0;
 }
 
+// The argument that an op writes its result to, as kernels do that return nothing; -1: it has none.
+int64_t FaultFinder::written_row(size_t op) const {
+  const OpError& error = ops_[op];
+  if (error.outputs > 0) return -1;
+  for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row)
+    if (target_item(row) != kNoIndex && golden_item(row) != kNoIndex &&
+        is_destination(*table_.target, target_item(row)))
+      return row;
+  return -1;
+}
+
+void FaultFinder::remember_writer(size_t op) {
+  const int64_t row = written_row(op);
+  if (row < 0) return;
+  const TensorId tensor = table_.target->items()[target_item(row)].tensor;
+  if (tensor == kNoIndex) return;
+  RankState& rank = ranks_[target_op(op).rank];
+  if (rank.writers_step != target_op(op).step) rank.writers.clear();
+  rank.writers_step = target_op(op).step;
+  rank.writers[{table_.target->tensors()[tensor].dtype, table_.target->element_count(tensor)}] = op;
+}
+
+// A value that no recorded op gave, of the type and size of what an earlier op of the step wrote into an
+// argument, is taken for its result. False: there is no such op.
+bool FaultFinder::look_at_writer(size_t reader, int64_t row, Incoming& in) {
+  const RankState& rank = ranks_[target_op(reader).rank];
+  const TensorId tensor = table_.target->items()[target_item(row)].tensor;
+  if (tensor == kNoIndex || rank.writers_step != target_op(reader).step) return false;
+  const auto found =
+      rank.writers.find({table_.target->tensors()[tensor].dtype, table_.target->element_count(tensor)});
+  if (found == rank.writers.end()) return false;
+  const size_t op = found->second;
+  const OpState state = states_[op];
+  in.tie |= state == OpState::tie;
+  in.inherited |= state == OpState::culprit || state == OpState::inherited;
+  if (in.tie || in.inherited) return true;
+  const RowError& difference = rows_[static_cast<size_t>(row)];
+  const bool equal_inputs = ops_[op].differing_inputs == 0;
+  const bool exact = deterministic_ && equal_inputs;
+  const bool measured = difference.magnitude && !difference.class_mismatch && !difference.shape_mismatch &&
+                        !difference.exact_type;
+  if (!exact && measured && difference.rel_l2 <= explained_error(op)) return true;
+  const bool sure = equal_inputs && !difference.statistics;
+  blame(op, written_row(op), FaultKind::compute_fault, sure ? "certain" : "strong",
+        fmt::format("what it wrote is read by {}, and differs by {:.2e}; its inputs {}",
+                    table_.target->text(target_op(reader).name), difference.rel_l2,
+                    equal_inputs ? "agree" : "do not explain that"));
+  faults_.back().seen_row = row;
+  in.inherited = true;
+  return true;
+}
+
+// Whether each side reads the weight in another call than the other one: then it is the calls that do not
+// belong together, not the weight that is wrong.
+bool FaultFinder::is_misplaced_weight(int64_t row) {
+  const auto fold = [](const ContentKey& key) { return key.low ^ key.high; };
+  const auto read_by = [&](const DumpIndex& index, const ContentKeys& keys) {
+    std::unordered_set<uint64_t> contents;
+    for (size_t item = 0; item < index.items().size(); ++item)
+      if (reads(index.items()[item].role))
+        if (const ContentKey key = content_key(index, keys, static_cast<ItemId>(item)); key.known())
+          contents.insert(fold(key));
+    return contents;
+  };
+  const OpPair& pair = table_.pairs.ops[table_.rows[static_cast<size_t>(row)].pair.op_pair];
+  if (pair.how != MatchKind::aligned) return false;
+  if (golden_contents_.empty()) {
+    golden_contents_ = read_by(*table_.golden, golden_keys_);
+    target_contents_ = read_by(*table_.target, target_keys_);
+  }
+  const ContentKey t = content_key(*table_.target, target_keys_, target_item(row));
+  const ContentKey g = content_key(*table_.golden, golden_keys_, golden_item(row));
+  return t.known() && g.known() && golden_contents_.contains(fold(t)) && target_contents_.contains(fold(g));
+}
+
 void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   const RowError& difference = rows_[static_cast<size_t>(row)];
   const RankState& rank = ranks_[target_op(op).rank];
   const bool weight = is_weight(target_item(row));
   if (seen_before(row)) {
+    in.inherited = true;
+    return;
+  }
+  if (!weight && look_at_writer(op, row, in)) return;
+  const bool later_step = target_op(op).step > table_.target->groups()[0].step;
+  if (weight && rank.tainted && ((trains_ && later_step) || is_misplaced_weight(row))) {
     in.inherited = true;
     return;
   }
@@ -203,8 +286,7 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   }
   // Token numbers of a later step come from a sampler that may not be recorded: with nearly equal logits it
   // flips.
-  const bool sampled =
-      difference.exact_type && rank.noise > 0 && target_op(op).step > table_.target->groups()[0].step;
+  const bool sampled = difference.exact_type && rank.noise > 0 && later_step;
   const bool flipped = difference.statistics && difference.exact_type && rank.flips > kFewFlips;
   if (!deterministic_ && !weight && (rank.tie || sampled || flipped)) {
     in.tie = true;

@@ -39,9 +39,15 @@ void FaultFinder::judge(size_t op) {
     return;
   }
   const bool differs = error.differing_inputs > 0 || error.differing_outputs > 0 || error.value_mismatch;
+  const Incoming in = differs ? look_at_all_ranks(op) : Incoming();
+  remember_writer(op);
   if (!differs) return;
-  const Incoming in = look_at_all_ranks(op);
   if (argument_explains(op, in)) {
+    if (argument_came_in(op)) {
+      set_state(op, OpState::inherited);
+      return;
+    }
+    blamed_arguments_.insert(argument_fault(op));
     const bool equal = error.differing_inputs == 0;
     const bool large = exceeds_inputs(error);
     blame(op, error.value_row, FaultKind::input_fault,
@@ -152,7 +158,8 @@ bool FaultFinder::judge_incoming(size_t op, const Incoming& in) {
     }
   }
   if (in.inherited || (has_inner(op) && inner_differs(op))) {
-    set_state(op, in.inherited || !in.tie ? OpState::inherited : OpState::tie);
+    const bool inherits = in.inherited || (inner_bad_[op_id(op)] == kInnerFault && !in.tie);
+    set_state(op, inherits ? OpState::inherited : OpState::tie);
     return true;
   }
   if (in.tie) set_state(op, OpState::tie);
@@ -209,7 +216,7 @@ void FaultFinder::judge_outputs(size_t op) {
     set_state(op, OpState::inherited);
     return;
   }
-  const bool sure = error.out_class_mismatch ||
+  const bool sure = (error.out_class_mismatch && !error.blind_input) ||
                     (error.differing_inputs == 0 && error.inputs > 0 && error.out_exact_mismatch);
   blame(op, error.worst_output_row, FaultKind::compute_fault,
         sure                                         ? "certain"
@@ -228,40 +235,6 @@ bool FaultFinder::exceeds_inputs(const OpError& error) const {
   return !(error.out <= priors_.format_constant * (error.in + error.roundoff));
 }
 
-// Whether the argument of a row is a number on both sides.
-bool FaultFinder::number_differs(int64_t row) const {
-  const auto is_number = [](std::string_view type) {
-    return type == "float" || type == "int" || type == "bool";
-  };
-  return is_number(table_.target->text(table_.target->items()[target_item(row)].type)) &&
-         is_number(table_.golden->text(table_.golden->items()[golden_item(row)].type));
-}
-
-// Whether the argument of a row is a real number on both sides, and so far off that the run, if it computed
-// the number, would have to be wrong itself.
-bool FaultFinder::real_differs(int64_t row) const {
-  constexpr double kComputed = 0.05;
-  const ItemRow &target = table_.target->items()[target_item(row)],
-                &golden = table_.golden->items()[golden_item(row)];
-  if (table_.target->text(target.type) != "float" || table_.golden->text(golden.type) != "float")
-    return false;
-  const auto a = parse_double(table_.target->text(target.value)),
-             b = parse_double(table_.golden->text(golden.value));
-  return a && b && std::fabs(*a - *b) > kComputed * std::max(std::fabs(*a), std::fabs(*b));
-}
-
-// Another argument explains another result; with equal results it is a row that differs and nothing more.
-bool FaultFinder::argument_explains(size_t op, const Incoming& in) const {
-  const OpError& error = ops_[op];
-  if (!error.value_mismatch || in.inherited || in.tie || error.differing_outputs == 0 || inner_differs(op))
-    return false;
-  if (error.differing_inputs == 0) return true;
-  if (deterministic_ || in.external_row >= 0) return false;
-  // Another scale or epsilon makes another result, however little of it shows beside the rounding.
-  if (real_differs(error.value_row)) return true;
-  return exceeds_inputs(error) || (number_differs(error.value_row) && standings_[op].suspicious);
-}
-
 // Another scale or epsilon makes another result, however little of it shows beside the rounding.
 bool FaultFinder::parameter_explains(size_t op, const Incoming& in) const {
   return parameters_.real_differs(op) && ops_[op].worst_output_row >= 0 && ops_[op].differing_outputs > 0 &&
@@ -275,7 +248,9 @@ double FaultFinder::explained_error(size_t op) const {
   const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
   const double formats = format_error(op);
   const double relative = priors_.format_constant * (kappa * error.in + error.saved + formats);
-  if (known == nullptr || known->absolute_kappa == 0 || error.in_absolute == 0) return relative;
+  // What holds of scores does not hold of the gradients that come back.
+  const bool forward = target_op(op).phase != Phase::backward;
+  if (!forward || known == nullptr || known->absolute_kappa == 0 || error.in_absolute == 0) return relative;
   return std::min(relative,
                   std::expm1(known->absolute_kappa * error.in_absolute) + priors_.format_constant * formats);
 }
@@ -377,7 +352,18 @@ bool FaultFinder::is_tie(size_t op) {
 // Equal statistics of an input prove nothing where they would not show the difference: it may have come in.
 // But no masked value moves all statistics of the result by one factor.
 bool FaultFinder::is_blind(size_t op) {
-  if (!ops_[op].statistics || !ops_[op].blind_input || ops_[op].bias_excess > 1) return false;
+  const OpError& error = ops_[op];
+  const OpClass* known = class_of(op);
+  const RankState& rank = ranks_[target_op(op).rank];
+  // Integers in another order have equal statistics: what is picked by them, or made of them once something
+  // is off, may differ.
+  const bool reorders =
+      (known != nullptr && known->selects) || (rank.tainted && rank.tainted_step == target_op(op).step);
+  const bool unseen = error.blind_input ||
+                      (error.out_exact_mismatch && (error.blind_mask || (reorders && error.exact_input)));
+  if (!error.statistics || !unseen || error.bias_excess > 1) return false;
+  // A mask makes NaN of a row, which its statistics hide; but a NaN that came in would show.
+  if (error.out_class_mismatch && !error.blind_mask) return false;
   blind_.push_back(op);
   return true;
 }

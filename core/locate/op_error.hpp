@@ -31,6 +31,7 @@ struct RowError {
   bool shape_mismatch = false;
   bool value = false;       // an argument that is not a tensor
   bool statistics = false;  // only statistics were compared
+  bool truth = false;       // of truth values
   bool blind = false;       // statistics that would not show most differences: equal ones prove nothing
   double rel_l2 = 0;        // |t - g|2 / |g|2; absolute where the golden norm is 0
   double worst = 0;         // max |t - g| / rms(g); absolute where that is 0
@@ -44,6 +45,9 @@ struct RowError {
   bool golden_zero = false;  // golden is 0 everywhere: rel_l2 and worst are absolute, of no known scale
   double roundoff = 0;       // of the coarser dtype of the two sides; 0 for exact types
 };
+
+// Whether a call writes its result to the item: what lies there before says nothing.
+bool is_destination(const DumpIndex& index, ItemId item);
 
 RowError row_error(const ResultTable& table, int64_t row);
 // That of every row.
@@ -74,6 +78,8 @@ struct OpError {
   double in_over_noise = 0, out_over_noise = 0;  // the largest of each kind
   bool statistics = false;                       // some output was compared by statistics alone
   bool blind_input = false;  // some input has statistics that would not show most differences
+  bool exact_input = false;  // some input of integers was compared by statistics, which hide their order
+  bool blind_mask = false;   // some input is of truth values, whose statistics show next to nothing
   double bias_excess =
       0;  // largest bias of an output over what inputs and noise explain (above 1: not rounding)
   int64_t worst_output_row = -1;  // the first row of the largest output error

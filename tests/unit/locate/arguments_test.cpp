@@ -28,6 +28,51 @@ TEST_CASE("arguments: what lay before in the tensor that a call writes to is no 
   CHECK(first(run(target, golden).table.localisation) == "none");
 }
 
+// A kernel that writes its result to an argument, and a call that reads it.
+Script written(const std::string& query, const std::string& result) {
+  Script script;
+  add_witnesses(script);
+  script.op("NPU._npu_paged_attention.0.forward",
+            {known(Role::kwarg, "query", query), known(Role::kwarg, "out", "blank")});
+  script.call("Tensor.view.0.forward", {result}, result + "v");
+  return script;
+}
+
+TEST_CASE("arguments: a kernel that writes its result to an argument is at fault for what is read there") {
+  CHECK(first(run(written("a4", "X"), written("a4", "Y")).table.localisation) ==
+        "compute_fault NPU._npu_paged_attention.0.forward input.out step 0 rank 0");
+  // What came into the kernel differs: the result does so because of that.
+  CHECK(first(run(written("Q", "X"), written("q", "Y")).table.localisation) ==
+        "input_fault NPU._npu_paged_attention.0.forward input.query step 0 rank 0");
+}
+
+// Calls that scale by a number, all by the same.
+Script scaled(bool fault_before, const std::string& number, const char* mark) {
+  Script script;
+  add_witnesses(script);
+  script.call("Torch.matmul.1.forward", {"b0", "w1"}, fault_before ? "B" : "b1");
+  for (const char* call : {"0", "1", "2"}) {
+    script.call(fmt::format("Tensor.mul_.{}.forward", call), {std::string("g") + call},
+                std::string(mark) + call);
+    script.dump.attributes(argument("other", "float", number));
+  }
+  return script;
+}
+
+TEST_CASE("arguments: one wrong number that several calls are given is one fault") {
+  const Localisation found = run(scaled(false, "0.25", "X"), scaled(false, "0.125", "y")).table.localisation;
+  CHECK(first(found) == "input_fault Tensor.mul_.0.forward input.other step 0 rank 0");
+  CHECK(found.culprits.size() == 1);
+}
+
+TEST_CASE("arguments: a number with all its digits that is off behind a fault was computed") {
+  const char *target = "0.07977530802017159", *golden = "0.07989340868106128";
+  const Localisation behind = run(scaled(true, target, "X"), scaled(false, golden, "y")).table.localisation;
+  CHECK(first(behind) == "compute_fault Torch.matmul.1.forward output.0 step 0 rank 0");
+  CHECK(behind.culprits.size() == 1);
+  CHECK(run(scaled(true, "0.25", "X"), scaled(false, "0.125", "y")).table.localisation.culprits.size() == 2);
+}
+
 TEST_CASE("arguments: the name does not matter of what a call does read") {
   Script target, golden;
   for (Script* side : {&target, &golden}) {

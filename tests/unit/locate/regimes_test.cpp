@@ -78,6 +78,19 @@ TEST_CASE("localise: in a coarse format one element that differs does not make a
   CHECK(verdict(DType::bf16, all) == "compute_fault");
 }
 
+TEST_CASE("localise: a last bit that moved in a coarse format is what is left of another order of sums") {
+  constexpr int kCalls = 400;
+  const auto verdict = [&](double size) {
+    const std::map<std::string, double> sizes = {
+        {"Torch.matmul." + std::to_string(kCalls - 1) + ".forward output.0", size}};
+    return run(products(true, DType::bf16, kCalls), products(false, DType::bf16, kCalls), nullptr, &sizes)
+        .table.localisation.verdict;
+  };
+  CHECK(verdict(kOneElement / 2) == "rounding");
+  // All 16 elements of one call and none of 6 384 others.
+  CHECK(verdict(1e-3) == "compute_fault");
+}
+
 TEST_CASE("localise: statistics of a coarse format that are all off by one factor are no rounding") {
   const auto coarse = [](TensorRecord record) {
     record.dtype = DType::bf16;

@@ -138,6 +138,58 @@ TEST_CASE("localise: statistics of masked values that agree prove nothing") {
   CHECK(found.notes[0].find("Functional.softmax.0.forward") != std::string::npos);
 }
 
+TEST_CASE("localise: NaN that appears behind masked scores would have shown in them") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    for (int i = 0; i < 3; ++i)
+      side->op("Functional.linear." + std::to_string(i) + ".forward",
+               {measured(Role::input, "0", 1 + i), measured(Role::output, "0", 2 + i)});
+    TensorRecord masked = measured(Role::input, "0", 1), result = measured(Role::output, "0", 0.25);
+    masked.stats.min = masked.stats.mean = -infinity;
+    masked.stats.l2norm = infinity;
+    if (side == &target)
+      result.stats.max = result.stats.min = result.stats.mean = result.stats.l2norm = std::nan("");
+    side->op("Functional.softmax.0.forward", {masked, result});
+  }
+  const Localisation found = run(target, golden).table.localisation;
+  CHECK(first(found) == "compute_fault Functional.softmax.0.forward output.0 step 0 rank 0");
+  CHECK(found.culprits[0].confidence == "strong");
+}
+
+TEST_CASE("localise: equal statistics of truth values do not say what was picked by them") {
+  const auto script = [](int64_t rows) {
+    Script side;
+    for (int i = 0; i < 3; ++i)
+      side.op("Functional.linear." + std::to_string(i) + ".forward",
+              {measured(Role::input, "0", 1 + i), measured(Role::output, "0", 2 + i)});
+    TensorRecord truth = measured(Role::input, "0", 1), index = measured(Role::output, "0", 3);
+    truth.dtype = DType::b8;
+    truth.stats.present = ULPSCOPE_STAT_MAX | ULPSCOPE_STAT_MIN;
+    index.dtype = DType::i64;
+    index.shape = {rows, 2};
+    side.op("Tensor.nonzero.0.forward", {truth, index});
+    return side;
+  };
+  const Localisation found = run(script(5), script(7)).table.localisation;
+  CHECK(found.verdict == "inconclusive");
+  CHECK(found.culprits.empty());
+}
+
+TEST_CASE("localise: weights that were trained with a wrong gradient are no further faults") {
+  const auto script = [](const char* gradient, const char* weight) {
+    Script side;
+    add_witnesses(side);
+    side.call("Torch.matmul.0.backward", {"l0"}, gradient);
+    side.at(1, 0);
+    side.call("Functional.linear.0.forward", {"x1", weight}, std::string("y") + weight);
+    return side;
+  };
+  const Localisation found = run(script("G", "W"), script("g", "w")).table.localisation;
+  CHECK(first(found) == "compute_fault Torch.matmul.0.backward output.0 step 0 rank 0");
+  CHECK(found.culprits.size() == 1);
+}
+
 TEST_CASE("localise: in a group of four only a distant outlier is a culprit") {
   const Script golden = linears({0, 0, 0, 0, 0});
   // The kind of operation alone would allow 1.5e-5.
