@@ -126,6 +126,7 @@ class FaultFinder {
   int64_t written_row(size_t op) const;
   void remember_writer(size_t op);
   bool is_misplaced_weight(int64_t row);
+  bool is_counter(size_t op, int64_t row) const;
   bool is_declared(int64_t row) const;
   bool producer_state(int64_t row, Incoming& in) const;
   bool is_rewired(int64_t row) const;

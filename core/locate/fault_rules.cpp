@@ -151,7 +151,8 @@ bool FaultFinder::judge_incoming(size_t op, const Incoming& in) {
     const RowError& difference = rows_[static_cast<size_t>(in.structural_row)];
     const double allowed =
         priors_.external_constant * std::max(difference.roundoff, ranks_[target_op(op).rank].noise);
-    if (!(difference.rel_l2 <= allowed)) {
+    const bool measured = difference.magnitude && !difference.exact_type && !difference.shape_mismatch;
+    if (!measured || !(difference.rel_l2 <= allowed)) {
       blame(op, in.structural_row, FaultKind::input_fault, "strong", structural_reason(in));
       faults_.back().extra_op = static_cast<OpId>(in.structural_op);
       return true;

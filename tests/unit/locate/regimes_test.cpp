@@ -91,6 +91,30 @@ TEST_CASE("localise: a last bit that moved in a coarse format is what is left of
   CHECK(verdict(1e-3) == "compute_fault");
 }
 
+TEST_CASE("localise: a position of a later step is no choice of a sampler") {
+  // Two steps with a product that is off by its roundings, and a gather at a number from outside.
+  const auto script = [](double error, double first, double second) {
+    Script side;
+    for (const int32_t step : {0, 1}) {
+      side.at(step, 0);
+      for (int i = 0; i < 5; ++i)
+        side.op("Functional.linear." + std::to_string(i) + ".forward",
+                {measured(Role::input, "0", 1 + i), measured(Role::output, "0", (2 + i) * (1 + error))});
+      TensorRecord index = measured(Role::input, "1", 1);
+      index.dtype = DType::i64;
+      index.shape = {1};
+      index.stats.max = index.stats.min = index.stats.mean = index.stats.l2norm = step == 0 ? first : second;
+      side.op("Torch.index_select.0.forward",
+              {measured(Role::input, "0", 7), index, measured(Role::output, "0", 1 + index.stats.max)});
+    }
+    return side;
+  };
+  CHECK(first(run(script(1e-7, 9, 9), script(0, 9, 10)).table.localisation) ==
+        "input_fault Torch.index_select.0.forward input.1 step 1 rank 0");
+  // Golden does not count: a token, which flips with nearly equal logits.
+  CHECK(run(script(1e-7, 9, 9), script(0, 9, 3)).table.localisation.culprits.empty());
+}
+
 TEST_CASE("localise: statistics of a coarse format that are all off by one factor are no rounding") {
   const auto coarse = [](TensorRecord record) {
     record.dtype = DType::bf16;

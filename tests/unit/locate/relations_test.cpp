@@ -81,6 +81,18 @@ TEST_CASE("localise: what a call without a partner passes on is inherited") {
   CHECK(outcome.table.localisation.culprits[0].op_name == "Torch.matmul.1.forward");
 }
 
+TEST_CASE("localise: a checksum that a call of the target alone changed is a fault, rounding or not") {
+  const auto script = [](bool shifts) {
+    Script side;
+    side.call("Torch.arange.0.forward", {}, "positions");
+    if (shifts) side.call("Tensor.__add__.0.forward", {"positions"}, "shifted");
+    side.call("Tensor.unsqueeze.0.forward", {shifts ? "shifted" : "positions"}, shifts ? "s1" : "p1");
+    return side;
+  };
+  const Localisation found = run(script(true), script(false)).table.localisation;
+  CHECK(first(found) == "input_fault Tensor.unsqueeze.0.forward input.0 step 0 rank 0");
+}
+
 TEST_CASE("localise: a call without a partner may pass on a cache that no recorded call gave") {
   Script target, golden;
   for (Script* side : {&target, &golden}) {
