@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/context.hpp"
+#include "cli/option_values.hpp"
 
 namespace ulpscope {
 namespace {
@@ -51,6 +52,42 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return text;
 }
 
+// Calls visit(pattern, values) for each option that has them: pattern is what stands before the value in a
+// case of bash and zsh, 'compare --format'|'report --format', long names with dashes.
+template <class F>
+void for_values(const std::vector<Words>& all, F visit) {
+  for (const Words& command : all)
+    for (const OptionSpec& option : command.options) {
+      const OptionValues values = option_values(command.names.front(), option.name);
+      if (values.empty()) continue;
+      std::vector<std::string> patterns;
+      for (const std::string& name : command.names) {
+        patterns.push_back("'" + name + " --" + with_dashes(option.name) + "'");
+        for (const std::string& word : option.shorts) patterns.push_back("'" + name + " -" + word + "'");
+      }
+      visit(joined(patterns, "|"), values);
+    }
+}
+
+std::string bash_values(const std::vector<Words>& all) {
+  std::string cases;
+  for_values(all, [&](const std::string& pattern, const OptionValues& values) {
+    cases += "    " + pattern + ") words='" + joined(values.words, " ") + "'";
+    if (!values.component.empty())
+      cases.append("\" $(_ulpscope_names ").append(values.component).append(")\"");
+    cases += values.is_list ? " list=yes ;;\n" : " ;;\n";
+  });
+  return cases;
+}
+
+std::string bash_second_words(const std::vector<Words>& all) {
+  std::string cases;
+  for (const Words& command : all)
+    if (const auto words = second_words(command.names.front()); !words.empty())
+      cases += "      " + joined(command.names, "|") + ") words='" + joined(words, " ") + "' ;;\n";
+  return cases;
+}
+
 std::string bash_script(const std::vector<Words>& all) {
   std::string names, cases;
   for (const Words& command : all) {
@@ -63,10 +100,29 @@ std::string bash_script(const std::vector<Words>& all) {
     cases += "      " + joined(command.names, "|") + ") words='" + options + "' ;;\n";
   }
   return "# Completion of ulpscope for bash: source this file, or put it into bash-completion's folder.\n"
+         "_ulpscope_names() {\n"
+         "  local kind name rest\n"
+         "  \"${COMP_WORDS[0]}\" plugins list 2>/dev/null |\n"
+         "    while read -r kind name rest; do [ \"$kind\" != \"$1\" ] || echo \"$name\"; done\n"
+         "}\n"
          "_ulpscope() {\n"
-         "  local current=${COMP_WORDS[COMP_CWORD]} words=\n"
+         "  local current=${COMP_WORDS[COMP_CWORD]} before= words= list= prefix=\n"
          "  COMPREPLY=()\n"
-         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+         "  [ \"$COMP_CWORD\" -lt 2 ] || before=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "  # bash takes --format=json apart at the sign.\n"
+         "  if [ \"$before\" = = ]; then\n"
+         "    before=${COMP_WORDS[COMP_CWORD-2]}\n"
+         "  elif [ \"$current\" = = ]; then\n"
+         "    current=\n"
+         "  fi\n"
+         "  [[ $before != --* ]] || before=${before//_/-}\n"
+         "  case \"${COMP_WORDS[1]} $before\" in\n" +
+         bash_values(all) +
+         "  esac\n"
+         "  if [ -n \"$words\" ]; then\n"
+         "    [ -z \"$list\" ] || [[ $current != *,* ]] || prefix=${current%,*},\n"
+         "    current=${current#\"$prefix\"}\n"
+         "  elif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
          "    words='" +
          names +
          "'\n"
@@ -74,8 +130,13 @@ std::string bash_script(const std::vector<Words>& all) {
          "    case ${COMP_WORDS[1]} in\n" +
          cases +
          "    esac\n"
+         "  elif [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+         "    case ${COMP_WORDS[1]} in\n" +
+         bash_second_words(all) +
+         "    esac\n"
          "  fi\n"
-         "  [ -z \"$words\" ] || mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+         "  [ -z \"$words\" ] || mapfile -t COMPREPLY < <(compgen -P \"$prefix\" -W \"$words\" -- "
+         "\"$current\")\n"
          "}\n"
          "complete -o bashdefault -o default -F _ulpscope ulpscope\n";
 }
@@ -87,8 +148,22 @@ std::string zsh_entry(const std::string& word, const std::string& doc) {
   return quoted(text, "'\\''");
 }
 
+std::string zsh_values(const std::vector<Words>& all) {
+  std::string cases;
+  for_values(all, [&](const std::string& pattern, const OptionValues& values) {
+    cases += "  " + pattern + ") values=(" + joined(values.words, " ");
+    if (!values.component.empty())
+      cases.append(" ${(f)\"$(_ulpscope_names ").append(values.component).append(")\"}");
+    cases += values.is_list ? ") list=yes ;;\n" : ") ;;\n";
+  });
+  return cases;
+}
+
 std::string zsh_script(const std::vector<Words>& all) {
-  std::string names, cases;
+  std::string names, cases, second;
+  for (const Words& command : all)
+    if (const auto words = second_words(command.names.front()); !words.empty())
+      second += "    " + joined(command.names, "|") + ") values=(" + joined(words, " ") + ") ;;\n";
   for (const Words& command : all) {
     for (const std::string& name : command.names) names += "    " + zsh_entry(name, command.summary) + "\n";
     cases += "    " + joined(command.names, "|") + ") options=(\n";
@@ -100,8 +175,26 @@ std::string zsh_script(const std::vector<Words>& all) {
     cases += "    ) ;;\n";
   }
   return "#compdef ulpscope\n"
-         "local -a commands options\n"
-         "if (( CURRENT == 2 )); then\n"
+         "_ulpscope_names() {\n"
+         "  local kind name rest\n"
+         "  $words[1] plugins list 2>/dev/null |\n"
+         "    while read -r kind name rest; do [[ $kind != $1 ]] || print -r -- $name; done\n"
+         "}\n"
+         "local -a commands options values\n"
+         "local before=$words[CURRENT-1] list=\n"
+         "[[ $before != --* ]] || before=${before//_/-}\n"
+         "case \"$words[2] $before\" in\n" +
+         zsh_values(all) +
+         "esac\n"
+         "if (( CURRENT == 3 && ! $#values )) && [[ $PREFIX != -* ]]; then\n"
+         "  case $words[2] in\n" +
+         second +
+         "  esac\n"
+         "fi\n"
+         "if (( $#values )); then\n"
+         "  [[ -z $list ]] || compset -P '*,'\n"
+         "  compadd -a values\n"
+         "elif (( CURRENT == 2 )); then\n"
          "  commands=(\n" +
          names +
          "  )\n"
@@ -123,6 +216,23 @@ std::string fish_shorts(const OptionSpec& option) {
   return out;
 }
 
+std::string fish_names(std::string_view component) {
+  if (component.empty()) return "";
+  return " (ulpscope plugins list 2>/dev/null | string replace -rf '^" + std::string(component) +
+         " +(\\S+).*' '$1')";
+}
+
+// What fish runs or reads to offer the values of an option.
+std::string fish_values(const OptionValues& values) {
+  if (values.empty()) return "";
+  std::string text = joined(values.words, " ");
+  if (values.is_list)
+    text = "(__fish_append , " + text + fish_names(values.component) + ")";
+  else
+    text += fish_names(values.component);
+  return " -f -a " + quoted(text, "\\'");
+}
+
 std::string fish_script(const std::vector<Words>& all) {
   constexpr std::string_view kQuote = "\\'";
   std::string text = "# Completion of ulpscope for fish.\n";
@@ -130,10 +240,16 @@ std::string fish_script(const std::vector<Words>& all) {
     for (const std::string& name : command.names)
       text += "complete -c ulpscope -n __fish_use_subcommand -f -a " + name + " -d " +
               quoted(command.summary, kQuote) + "\n";
+    if (const auto words = second_words(command.names.front()); !words.empty())
+      text += "complete -c ulpscope -n '__fish_seen_subcommand_from " + joined(command.names, " ") +
+              "; and test (count (commandline -opc)) -eq 2' -f -a " + quoted(joined(words, " "), kQuote) +
+              "\n";
     for (const OptionSpec& option : command.options)
       text += "complete -c ulpscope -n '__fish_seen_subcommand_from " + joined(command.names, " ") + "' -l " +
               with_dashes(option.name) + fish_shorts(option) +
-              (option.kind == OptionKind::flag ? "" : " -r") + " -d " + quoted(option.doc, kQuote) + "\n";
+              (option.kind == OptionKind::flag ? "" : " -r") +
+              fish_values(option_values(command.names.front(), option.name)) + " -d " +
+              quoted(option.doc, kQuote) + "\n";
   }
   return text;
 }

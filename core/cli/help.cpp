@@ -15,7 +15,7 @@ constexpr size_t kCommandColumn = 21;  // where the summary of a command starts
 std::string option_heading(const OptionSpec& spec) {
   std::string heading;
   for (const std::string& name : spec.shorts) heading += "-" + name + ", ";
-  heading += "--" + spec.name;
+  heading += "--" + with_dashes(spec.name);
   if (!spec.value_name.empty()) heading += " " + spec.value_name;
   return heading;
 }

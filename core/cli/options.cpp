@@ -149,7 +149,7 @@ Result<int64_t> ParsedOptions::integer(std::string_view name, int64_t otherwise,
   if (!given) return otherwise;
   const auto number = parse_int(*given);
   if (!number || *number < low || *number > high)
-    return Error{Code::usage, "option --" + std::string(name) + ": " + quoted(*given) +
+    return Error{Code::usage, "option --" + with_dashes(std::string(name)) + ": " + quoted(*given) +
                                   ", expected a number from " + std::to_string(low) + " to " +
                                   std::to_string(high)};
   return *number;
@@ -162,15 +162,15 @@ Result<std::string> ParsedOptions::choice(std::string_view name,
   if (std::find(words.begin(), words.end(), *given) != words.end()) return *given;
   std::string list;
   for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
-  return Error{Code::usage, "option --" + std::string(name) + ": " + quoted(*given) + ", expected one of " +
-                                list + suggestion(*given, words)};
+  return Error{Code::usage, "option --" + with_dashes(std::string(name)) + ": " + quoted(*given) +
+                                ", expected one of " + list + suggestion(*given, words)};
 }
 
 Result<std::vector<int32_t>> ParsedOptions::numbers(std::string_view name) const {
   const auto given = text(name);
   if (!given) return std::vector<int32_t>();
   auto list = parse_number_list(*given);
-  if (!list.ok()) return std::move(list).error().within("option --" + std::string(name));
+  if (!list.ok()) return std::move(list).error().within("option --" + with_dashes(std::string(name)));
   return list;
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -51,6 +52,81 @@ class Manual(runs.RunTest):
         for name in self.names:
             with self.subTest(name):
                 self.assertEqual(completed("ulpscope", name, "-"), self.options(name))
+
+    # Command, the word before, the beginning of a word, and some of what is offered for it.
+    OFFERED = (("list", "--format", "", ["table", "csv", "json"]), ("list", "--log_format", "j", ["json"]),
+               ("acc_check", "--data", "", ["recorded", "random"]), ("compare", "--profile", "cann", ["cann_community"]),
+               ("compare", "-m", "vllm", ["vllm_v0", "vllm_v1"]), ("compare", "--target-source", "tens", ["tensor_files"]),
+               ("replay", "--executor", "npu", ["npu_reference"]), ("report", "--lang", "", ["en", "zh"]),
+               ("compare", "--format", "json,c", ["json,csv"]), ("compare", "--judge", "similarity,ul", ["similarity,ulp"]),
+               ("compare", "--metrics", "max_", ["max_rel_err", "max_ulp"]))
+    SECOND = (("plugins", "", ["list", "show", "path", "check", "new"]), ("policy", "ex", ["explain"]),
+              ("guide", "", ["symptoms", "checklist", "determinism", "collect", "flow"]), ("completion", "z", ["zsh"]))
+
+    def cases(self):
+        """The words of a command line up to the one that is begun, and what is offered for it."""
+        yield from (((command, before, begun), words) for command, before, begun, words in self.OFFERED)
+        yield from (((command, begun), words) for command, begun, words in self.SECOND)
+
+    def test_bash_offers_the_values_of_options_and_second_words(self):
+        script = self.write("ulpscope.bash", self.check(0, "completion", "bash").out)
+
+        def completed(*words):
+            line = " ".join(shlex.quote(word) for word in (runs.PROGRAM, *words))
+            asked = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _ulpscope; echo ${{COMPREPLY[@]}}"
+            return subprocess.run(["bash", "-c", asked], stdout=subprocess.PIPE, check=True).stdout.decode().split()
+
+        for words, offered in self.cases():
+            with self.subTest(words):
+                self.assertEqual(completed(*words), offered)
+        self.assertEqual(completed("list", "--format", "=", "t"), ["table"])
+        self.assertEqual(completed("list", "--format", "="), ["table", "csv", "json"])
+        self.assertEqual(completed("list", "--filter", ""), [])
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_offers_the_values_of_options_and_second_words(self):
+        script = self.write("_ulpscope", self.check(0, "completion", "zsh").out)
+        stubs = ("compset() { [[ $PREFIX != *,* ]] || { IPREFIX=${PREFIX%,*},; PREFIX=${PREFIX##*,}; }; };"
+                 "compadd() { local word; for word in ${(P)2}; do [[ $word != $PREFIX* ]] || print -r -- $IPREFIX$word; done; };"
+                 "_describe() { :; }; _files() { :; };")
+        for words, offered in self.cases():
+            line = " ".join(shlex.quote(word) for word in (runs.PROGRAM, *words))
+            asked = f"{stubs} complete() {{ source {script}; }}; words=({line}); CURRENT={len(words) + 1}; PREFIX={shlex.quote(words[-1])}; complete"
+            done = subprocess.run(["zsh", "-f", "-c", asked], stdout=subprocess.PIPE, check=True)
+            with self.subTest(words):
+                self.assertEqual(done.stdout.decode().split(), offered)
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_offers_the_values_of_options_and_second_words(self):
+        script = self.write("ulpscope.fish", self.check(0, "completion", "fish").out)
+        path = os.path.dirname(runs.PROGRAM) + os.pathsep + os.environ["PATH"]
+        for words, offered in self.cases():
+            if words[1].startswith("--"):
+                words = (words[0], words[1].replace("_", "-"), *words[2:])  # fish knows one spelling
+            done = subprocess.run(["fish", "-c", f"source {script}; complete -C {shlex.quote('ulpscope ' + ' '.join(words))}"],
+                                  stdout=subprocess.PIPE, check=True, env=dict(os.environ, PATH=path, HOME=self.folder))
+            with self.subTest(words):
+                self.assertEqual(sorted(line.split("\t")[0] for line in done.stdout.decode().splitlines()), sorted(offered))
+
+    def test_what_is_offered_is_what_the_commands_take(self):
+        """A wrong word after each option that has fixed values is refused with the very words that are offered."""
+        script = self.check(0, "completion", "bash").out
+        dumps = os.path.join(os.path.dirname(os.path.dirname(runs.DATA)), "examples", "dumps")
+        arguments = {"compare": [os.path.join(dumps, "target"), os.path.join(dumps, "golden")], "guide": ["--vllm-version", "0.9.1"], "list": ["a"], "convert": ["a"], "overflow": ["a"], "report": ["a"], "merge": ["a"],
+                     "locate": ["--stages", "a"], "check": ["-api_info", "a"], "multi_acc_check": ["-api_info", "a"],
+                     "precision-compare": ["-npu", "a", "-gpu", "b"], "policy": ["explain", "mul", "--dtype", "float32"],
+                     "first-token-diff": ["a", "b"], "anomaly": ["a"], "badcase": ["--golden", "a", "--problem", "b"],
+                     "instrument": ["--tree", "a"]}
+        needed = {("compare", "--backend"): ["a", "b", "--consistent-check"], ("guide", "--phase"): ["--framework", "mindie"],
+                  ("guide", "--format"): ["determinism"]}
+        found = re.findall(r"(?m)^    '(\S+) (--\S+)'\S*(?:\|\S+ \S+)*\) words='([^']+)'( list=yes)? ;;$", script)
+        self.assertGreater(len(found), 40)
+        for command, option, words, _ in found:
+            with self.subTest((command, option)):
+                run = self.run_program(command, *needed.get((command, option), arguments.get(command, [])), option, "no-such-word")
+                self.assertEqual(run.code, 2, run.err)
+                if option != "--metrics":  # the message names the most common ones only
+                    self.assertEqual([word for word in words.split() if word not in run.err], [])
 
     def test_zsh_completes_every_command_and_option(self):
         script = self.check(0, "completion", "zsh").out

@@ -88,11 +88,11 @@ TEST_CASE("options: values are checked when they are asked for") {
         "option --jobs: 'x', expected a number from 1 to 9");
   CHECK(options->integer("offset", 7, 1, 9).value() == 7);
   CHECK(options->choice("target_path", {"color", "shape"}).error().message ==
-        "option --target_path: 'colour', expected one of color, shape (did you mean 'color'?)");
+        "option --target-path: 'colour', expected one of color, shape (did you mean 'color'?)");
   CHECK(options->choice("offset", {"first", "second"}).value() == "first");
   CHECK(options->required(0, "DUMP").error().message == "argument DUMP is missing");
   CHECK(options->numbers("target_path").error().message ==
-        "option --target_path: 'colour' is not a list of numbers, expected a form like 0,2-5");
+        "option --target-path: 'colour' is not a list of numbers, expected a form like 0,2-5");
 }
 
 TEST_CASE("nearest: swaps count once and far words have no neighbour") {
