@@ -1,5 +1,7 @@
 #include "report/csv.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -37,11 +39,19 @@ bool is_formula(std::string_view text) {
          !is_number(text);
 }
 
-// What a cell must be looked at for: quotes, separators, line ends, and bytes that may not be UTF-8.
+// Line ends and tabs are what a quoted cell may hold.
+constexpr bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && c != '\n' && c != '\r' && c != '\t') || byte == 0x7F;
+}
+
+// What a cell must be looked at for: quotes, separators, line ends, control characters, and bytes that may
+// not be UTF-8.
 constexpr std::array<bool, 256> special_bytes() {
   std::array<bool, 256> special = {};
   for (const unsigned char byte : {'"', ',', '\n', '\r'}) special[byte] = true;
   for (size_t byte = 0x80; byte < 256; ++byte) special[byte] = true;
+  for (size_t byte = 0; byte < 0x80; ++byte) special[byte] |= is_control(static_cast<char>(byte));
   return special;
 }
 constexpr std::array<bool, 256> kSpecial = special_bytes();
@@ -53,7 +63,10 @@ void append_quoted(std::string& out, std::string_view text, bool formula) {
   if (formula) out += '\'';
   for (const char c : safe) {
     if (c == '"') out += '"';
-    out += c;
+    if (is_control(c))
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      out += c;
   }
   if (quote) out += '"';
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "measure/padding.hpp"
+#include "report/row_error.hpp"
 
 namespace ulpscope {
 namespace {
@@ -266,6 +267,29 @@ std::string rows_sentence(const ReportView& report) {
   return "";
 }
 
+// Where no row of plain files fails: the pair that is farthest off, by name.
+std::string worst_pair(const ReportView& report) {
+  const ReportHead& head = report.head();
+  const RowErrorColumns columns(head);
+  RowView row;
+  double largest = 0;
+  int64_t worst = -1;
+  for (int64_t i = 0; i < report.row_count(); ++i) {
+    report.read_row(i, row);
+    if (row.one_sided() || row.verdict == Verdict::skip || metric(head, row, "unequal") == 0) continue;
+    const double error = columns.error(row);
+    if (worst >= 0 && error <= largest) continue;
+    largest = error;
+    worst = i;
+  }
+  if (worst < 0) return "";
+  report.read_row(worst, row);
+  std::vector<std::string> parts = {difference_sentence(head, row), data_sentence(head, row, {})};
+  if (const auto error = metric(head, row, "rel_l2")) parts.push_back(fmt::format("rel_l2 {:.1e}", *error));
+  std::erase(parts, "");
+  return printable(fmt::format("farthest off is {}: {}", row.named().op, fmt::join(parts, "; ")));
+}
+
 }  // namespace
 
 std::string headline(std::string_view verdict) {
@@ -332,6 +356,8 @@ std::vector<std::string> plain_file_sentences(const ReportView& report) {
     const std::string name = single ? "" : std::string(row.named().op) + ": ";
     if (!parts.empty()) found.push_back(printable(name + fmt::format("{}", fmt::join(parts, "; "))));
   }
+  if (found.empty() && report.head().localisation.verdict == "inconclusive")
+    if (const std::string worst = worst_pair(report); !worst.empty()) found.push_back(worst);
   if (more > 0) found.push_back(fmt::format("and {} more {} not pass", more, more == 1 ? "does" : "do"));
   return found;
 }

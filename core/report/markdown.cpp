@@ -10,6 +10,7 @@
 #include "report/finding.hpp"
 #include "report/output_file.hpp"
 #include "report/row_error.hpp"
+#include "report/shell_text.hpp"
 
 namespace ulpscope {
 namespace {
@@ -98,7 +99,7 @@ void append_finding(std::string& out, const ReportView& report) {
     out += fmt::format("\n{} {}:\n\n", plain(first.op_name), plain(first.tensor));
     for (const std::string& sentence : culprit_sentences(report, first))
       out += fmt::format("- {}\n", plain(sentence));
-    for (const std::string& step : first.next) out += fmt::format("- next: {}\n", code(step));
+    for (const std::string& step : first.next) out += fmt::format("- next: {}\n", code(pasteable(step)));
     if (found.propagated > 0)
       out += fmt::format("- {} later tensors differ because of the culprits\n", found.propagated);
   }

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "report/finding.hpp"
+#include "report/shell_text.hpp"
 
 namespace ulpscope {
 namespace {
@@ -76,7 +77,7 @@ class Block {
   }
 
   // A command to copy: never wrapped, never shortened.
-  void next(const std::string& text) { line(std::string(kIndent) + "next: " + printable(text)); }
+  void next(const std::string& text) { line(std::string(kIndent) + "next: " + pasteable(text)); }
 
   void write_side(std::string_view word, const SideInfo& side) {
     std::string facts;

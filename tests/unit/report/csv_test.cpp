@@ -51,6 +51,7 @@ TEST_CASE("csv: quotes, commas and line ends are quoted as in RFC 4180") {
   CHECK(cell("two\nlines") == "\"two\nlines\"");
   CHECK(cell("") == "");
   CHECK(cell("bad\xff") == "bad\xEF\xBF\xBD");
+  CHECK(cell("a\x1b[31m\x07") == "a\\x1b[31m\\x07");
 }
 
 TEST_CASE("csv: columns stand in the order of the contract") {
