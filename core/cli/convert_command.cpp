@@ -1,6 +1,12 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
@@ -118,6 +124,49 @@ Status write_manifest(Context& context, const DumpIndex& index, const std::vecto
   return file.commit();
 }
 
+// Space for the manifest, kept until it is written: what has become of the tensors is told even where they
+// filled the disk.
+class ManifestRoom {
+ public:
+  // io: there is not even that much space.
+  static Result<ManifestRoom> keep(const std::string& folder, uint64_t size_bytes) {
+    const std::string path = folder + "/convert.json.room";
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int error_number = fd < 0 ? errno : 0;
+    if (fd >= 0) {
+      ::unlink(path.c_str());  // the space stays until the file is closed, whatever ends the program
+      error_number = ::posix_fallocate(fd, 0, static_cast<off_t>(size_bytes));
+    }
+    ManifestRoom room(fd);
+    if (error_number != 0)
+      return Error{Code::io, printable(folder) + ": no room for the list of what is converted: " +
+                                 std::generic_category().message(error_number)};
+    return room;
+  }
+  ~ManifestRoom() { release(); }
+  ManifestRoom(ManifestRoom&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ManifestRoom& operator=(ManifestRoom&&) = delete;
+
+  void release() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  explicit ManifestRoom(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+// A line of the manifest that tells of a failure names the tensor and its file, and says why.
+uint64_t most_manifest_bytes(const DumpIndex& index, const std::vector<ItemId>& items,
+                             const std::vector<ConvertItem>& plan, const std::string& folder) {
+  constexpr uint64_t kFixedBytes = 512, kNamesInLine = 3;
+  uint64_t total = 16 * kFixedBytes;
+  for (const ItemId item : items) total += kFixedBytes + kNamesInLine * full_name(index, item).size();
+  for (const ConvertItem& each : plan) total += kNamesInLine * (folder.size() + each.path.size());
+  return total;
+}
+
 constexpr int64_t kMostInBlock = int64_t{1} << 20;
 
 std::vector<OptionSpec> storage_options() {
@@ -222,7 +271,10 @@ class ConvertCommand : public Command {
                                       : count_text(static_cast<int64_t>(items.size())) + " tensors")};
     ULPSCOPE_ASSIGN(const std::string folder, context.make_output_folder("convert"));
     std::vector<Outcome> outcomes(items.size());
+    ULPSCOPE_ASSIGN(ManifestRoom room,
+                    ManifestRoom::keep(folder, most_manifest_bytes(index, items, plan, folder)));
     ULPSCOPE_TRY(convert_all(context, index, items, plan, target, folder, outcomes));
+    room.release();
     // What failed is named even where the manifest finds no room.
     const Status listed = write_manifest(context, index, items, outcomes, format, folder);
     auto code = report(context, index, items, outcomes, folder);

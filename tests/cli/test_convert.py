@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+import subprocess
 
 import runs
 from runs import call, dump_json, floats, npy, safetensors, tensor
@@ -27,6 +28,23 @@ class Convert(runs.RunTest):
         for name in ("Torch.relu.0.forward.input.0.npy", "Torch.relu.0.forward.output.0.npy"):
             self.write("d/step0/rank0/dump_tensor_data/" + name, npy("<f4", (2,), floats(1, 2)))
         return self.path("d")
+
+    def test_a_full_disk_leaves_the_list_of_what_was_converted(self):
+        for i in range(20):
+            self.write(f"many/t{i}.npy", npy("<f4", (4096,), floats(*[i] * 4096)))
+        # A file system of its own for this process alone, gone with it.
+        script = 'mount -t tmpfs -o size=160k tmpfs "$0" && "$@"; code=$?; cp "$0/out/convert.json" "$0.json"; exit $code'
+        os.mkdir(self.path("disk"))
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, self.path("disk"), runs.PROGRAM, "convert", self.path("many"),
+                               "-o", self.path("disk/out"), "--exact-output"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if b"unshare" in done.stderr or b"mount:" in done.stderr:
+            self.skipTest("no file system can be mounted here")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(b"No space left on device", done.stderr)
+        manifest = self.read_json("disk.json")
+        self.assertEqual(len(manifest["tensors"]), 20)
+        self.assertGreater(manifest["summary"]["failed"], 0)
+        self.assertGreater(manifest["summary"]["converted"], 0)
 
     def test_structure_is_kept_and_the_manifest_tells_all(self):
         run, manifest = self.convert(3, self.torch_dump(), "--to", "npy")
