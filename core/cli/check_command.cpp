@@ -147,7 +147,7 @@ class CheckCommand : public Command {
     const ParsedOptions& options = context.options();
     CheckRequest request;
     const auto dump = options.text("api_info_file");
-    if (!dump) return Error{Code::usage, "option -api_info DUMP_JSON is missing"};
+    if (!dump) return Error{Code::usage, "option --api-info-file DUMP_JSON is missing"};
     request.dump = *dump;
     request.csv_path = options.text_or("result_csv_path", "");
     ULPSCOPE_ASSIGN(request.page, chosen_page(options, kFormats));
@@ -179,10 +179,10 @@ class CheckCommand : public Command {
       const bool known = device == "cpu" || device == "recorded" || device == "auto" ||
                          device.starts_with("cuda:") || device.starts_with("npu:");
       if ((number && *number < 0) || (!number && !known))
-        return Error{Code::usage, "option -d: '" + printable(device) +
+        return Error{Code::usage, "option --device: '" + printable(device) +
                                       "', expected a number from 0, cpu, cuda:N, npu:N or recorded"};
       if (!seen.insert(device).second)
-        return Error{Code::usage, "option -d: '" + printable(device) + "' stands twice"};
+        return Error{Code::usage, "option --device: '" + printable(device) + "' stands twice"};
     }
     return {};
   }

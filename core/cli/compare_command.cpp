@@ -1,11 +1,15 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/folder.hpp"
 #include "base/stray_output.hpp"
 #include "base/text.hpp"
 #include "cli/commands.hpp"
@@ -14,6 +18,7 @@
 #include "cli/compare_request.hpp"
 #include "cli/context.hpp"
 #include "cli/progress.hpp"
+#include "index/known_sources.hpp"
 #include "locate/localise.hpp"
 #include "match/matcher.hpp"
 #include "measure/baseline.hpp"
@@ -59,6 +64,29 @@ std::string with_own(const std::string& options, const std::string& fusion, cons
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// Folders of steps and ranks that are there, of which the index holds nothing although the other side has
+// data of them: a part of the dump that was lost. Steps and ranks that are not there at all are no loss.
+std::set<std::string> lost_folders(const DumpIndex& index, const DumpIndex& other) {
+  std::set<std::string> lost;
+  if (!has_api_calls(index.source_name())) return lost;
+  const auto has = [&](int32_t step, std::optional<int32_t> rank) {
+    return std::any_of(index.groups().begin(), index.groups().end(), [&](const StepRank& group) {
+      return (step < 0 || group.step == step) && (!rank || group.rank == *rank);
+    });
+  };
+  for (const StepRank& group : other.groups()) {
+    const std::string step = fmt::format("{}/step{}", index.path(), group.step);
+    const std::string rank = fmt::format("rank{}", group.rank);
+    if (group.step >= 0 && !has(group.step, {}) && entry_kind(step))
+      lost.insert(step);
+    else if (group.rank >= 0 && !has(group.step, group.rank) && entry_kind(step + "/" + rank))
+      lost.insert(step + "/" + rank);
+    else if (group.rank >= 0 && !has(-1, group.rank) && entry_kind(index.path() + "/" + rank))
+      lost.insert(index.path() + "/" + rank);
+  }
+  return lost;
+}
+
 // Opens one after the other, since plugins are loaded on the way, and scans all at the same time.
 Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagnostics& all) {
   struct Side {
@@ -93,6 +121,12 @@ Result<Sides> open_sides(Context& context, const CompareRequest& request, Diagno
         DumpIndex::build(*std::move(side.handle), request.filter, side.found, context.cancel()));
   });
   for (Side& side : used) {
+    const auto& other = &side == &sides[1] ? sides[0].index : sides[1].index;
+    if (side.index->ok() && other->ok())
+      for (const std::string& lost : lost_folders(**side.index, **other))
+        all.add({Severity::error, Code::io, std::string(side.word) + ": " + lost,
+                 std::string("holds nothing that can be read, where the ") +
+                     (&side == &sides[1] ? "target" : "golden") + " has data"});
     for (Diagnostic& diagnostic : side.found.kept()) {
       diagnostic.where = std::string(side.word) + ": " + diagnostic.where;
       all.add(std::move(diagnostic));
@@ -192,9 +226,12 @@ class CompareCommand : public Command {
  private:
   static Result<ExitCode> compare(Context& context, const CompareRequest& request,
                                   const ParsedOptions& options, std::vector<std::string> command) {
+    ULPSCOPE_TRY(check_memory(context, request.measure.memory_limit_bytes));
+    auto accepted = load_baseline(request.baseline_path);
+    if (!accepted.ok()) return Error{Code::usage, "--baseline: " + accepted.error().message};
+    const Baseline baseline = std::move(accepted).value();
     Diagnostics diagnostics;
     ULPSCOPE_ASSIGN(const Sides sides, open_sides(context, request, diagnostics));
-    ULPSCOPE_ASSIGN(const Baseline baseline, load_baseline(request.baseline_path));
     ULPSCOPE_ASSIGN(CompareJudge judge, CompareJudge::create(context, request, options));
     ResultTable table;
     table.target = &*sides.target;
@@ -245,6 +282,16 @@ class CompareCommand : public Command {
     table.diagnostics = diagnostics.kept();
     table.diagnostic_count = diagnostics.count();
     return report(context, request, table, folder, input_errors);
+  }
+
+  static Status check_memory(Context& context, uint64_t limit_bytes) {
+    ULPSCOPE_ASSIGN(const ThreadPool* pool, context.pool());
+    const uint64_t least = kLeastMemoryBytes * static_cast<uint64_t>(pool->workers());
+    if (limit_bytes == 0 || limit_bytes >= least) return {};
+    return Error{
+        Code::usage,
+        fmt::format("--memory: {}, expected at least {}, {} for each of {} workers (--jobs)",
+                    size_text(limit_bytes), size_text(least), size_text(kLeastMemoryBytes), pool->workers())};
   }
 
   // Measures the second golden run against the first.
@@ -307,6 +354,12 @@ class CompareCommand : public Command {
     } else {
       ReportRequest wanted = request.report;
       ULPSCOPE_ASSIGN(wanted.pool, context.pool());
+      if (table.measured_again > 0 && has_report(wanted, folder))
+        return Error{
+            Code::usage,
+            fmt::format("--resume: {}: its reports are of files that have changed since ({} measured "
+                        "again), and a result is never overwritten: compare into another folder",
+                        printable(folder), table.measured_again)};
       wanted.keep_existing = !request.resume_folder.empty() && table.measured_again == 0;
       if (wanted.keep_existing && is_complete(wanted, folder))
         context.log().info(printable(folder) + ": the run is complete, its reports stay as they are");

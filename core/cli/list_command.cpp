@@ -221,7 +221,10 @@ class ListCommand : public Command {
     // made of it.
     const Diagnostics& found = context.diagnostics();
     const bool nothing = index.ops().empty() && found.count(Severity::warning) > 0;
-    return nothing || found.count(Severity::error) > 0 ? ExitCode::unreadable : ExitCode::success;
+    const bool lost =
+        std::any_of(index.tensors().begin(), index.tensors().end(),
+                    [](const TensorRow& tensor) { return tensor.absent == ULPSCOPE_ABSENT_BAD; });
+    return nothing || lost || found.count(Severity::error) > 0 ? ExitCode::unreadable : ExitCode::success;
   }
 
  private:

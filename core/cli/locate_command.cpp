@@ -79,7 +79,7 @@ void print_step(Output& out, const FlowStep& step) {
     out.line(printable("    input " + input.name + (input.equal ? ": equal" : ": differs") + ", cosine " +
                        number_or_none(input.cosine) + ", max_abs_err " + number_or_none(input.max_abs_err) +
                        (input.problem.empty() ? "" : ", " + input.problem)));
-  for (const std::string& note : step.notes) out.line("    note: " + note);
+  for (const std::string& note : step.notes) out.line(printable("    note: " + note));
 }
 
 std::string outcome_text(const std::string& outcome) {
@@ -190,7 +190,8 @@ class LocateCommand : public Command {
     for (const std::string& name : result.keep_list) out.line("    keep " + printable(name));
     if (result.ask) {
       out.line("");
-      for (const std::string& line : request_lines(*result.ask, folder, stage_file)) out.line(line);
+      for (const std::string& line : request_lines(*result.ask, folder, stage_file))
+        out.line(printable(line));
     }
     out.line("");
     out.line("result  " + printable(folder) + "/" + std::string(kResultFile));

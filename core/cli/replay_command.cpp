@@ -8,10 +8,13 @@
 #include "cli/call_dump.hpp"
 #include "cli/commands.hpp"
 #include "cli/replay_run.hpp"
+#include "cli/wrap_text.hpp"
 #include "execute/replay_bundle.hpp"
 
 namespace ulpscope {
 namespace {
+
+constexpr size_t kNoteWidth = 80;  // columns, as help has
 
 // "2.98e-02".
 std::string short_number(const std::optional<double>& value) {
@@ -120,7 +123,7 @@ class ReplayCommand : public Command {
     for (const ReplayOutput& output : side.outputs) {
       out << fmt::format("  {}  {} {}  {}\n", output.name, ulpscope::name(output.dtype),
                          shape_text(output.shape), to_text(output.verdict));
-      if (!output.message.empty()) out << "    " << printable(output.message) << "\n";
+      if (!output.message.empty()) out << wrap_text(printable(output.message), 4, kNoteWidth);
       const ReplayError& error = output.recorded;
       if (error.worst < 0) continue;
       out << fmt::format(
@@ -132,7 +135,7 @@ class ReplayCommand : public Command {
                            ulpscope::name(output.dtype), short_number(output.rounding.max_abs),
                            short_number(output.rounding.rel_l2));
     }
-    for (const std::string& note : side.notes) out << "    note: " << printable(note) << "\n";
+    for (const std::string& note : side.notes) out << wrap_text("note: " + printable(note), 4, kNoteWidth);
   }
 
   static void say(Context& context, const std::string& name, const ReplaySide& first,

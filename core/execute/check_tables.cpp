@@ -166,7 +166,7 @@ Result<CheckTables> CheckTables::resume(const std::string& result_path, int digi
                                : "";
   if (!name.starts_with(kResultWord) || !name.ends_with(".csv") || time.size() != kTimeDigits ||
       time.find_first_not_of("0123456789") != std::string::npos)
-    return Error{Code::usage, "option -csv_path: '" + printable(name) +
+    return Error{Code::usage, "option --result-csv-path: '" + printable(name) +
                                   "', expected a file accuracy_checking_result_<14 digits>.csv"};
   CheckTables tables(result_path, (path.parent_path() / (std::string(kDetailsWord) + time + ".csv")).string(),
                      time, digits);

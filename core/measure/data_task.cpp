@@ -17,7 +17,7 @@ namespace {
 
 // One read of a side. Two of them stay in the second-level cache while the kernel runs over them.
 constexpr uint64_t kChunkBytes = uint64_t{1} << 17;
-constexpr uint64_t kLeastChunkBytes = uint64_t{1} << 15;
+constexpr uint64_t kLeastChunkBytes = kLeastMemoryBytes / 2;
 // Small pairs are given out together until they make a task of about a millisecond.
 constexpr uint64_t kBatchBytes = uint64_t{1} << 21;
 constexpr int64_t kBatchPairs = 64;

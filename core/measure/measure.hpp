@@ -17,6 +17,9 @@
 
 namespace ulpscope {
 
+// What one worker reads into at least: a chunk of 32 KiB of each side.
+constexpr uint64_t kLeastMemoryBytes = uint64_t{1} << 16;
+
 struct MeasureOptions {
   DataChoice data = DataChoice::best;
   uint32_t groups = kGroupDefault;  // MetricGroups to compute
@@ -24,7 +27,8 @@ struct MeasureOptions {
   bool detail_for_all = false;      // second pass for pairs that pass too
   bool distributions = false;       // kl_divergence and the like for pairs of any size
   bool peer_metrics = false;        // numbers for --columns msprobe
-  uint64_t memory_limit_bytes = 0;  // cap of all read buffers together; 0: the default
+  // Cap of all read buffers together, kLeastMemoryBytes a worker or more; 0: the default.
+  uint64_t memory_limit_bytes = 0;
   SimilarityOptions similarity;
   RowGrouping* judge = nullptr;  // judgements of plugins that measure rows too; null: none
 };

@@ -88,6 +88,8 @@ std::vector<TensorState> tensor_states(const DumpIndex& index, ThreadPool& pool,
     states[i] = state_of_statistics(tensor.dtype, tensor.stats);
     if (states[i].known) {
       ++(may_overflow(tensor.dtype) ? counts.from_statistics : counts.exact);
+      // Statistics beside data that is lost are an answer, and not all that the dump should hold.
+      if (tensor.absent == ULPSCOPE_ABSENT_BAD) ++counts.unreadable;
     } else if (tensor.data_kind != ULPSCOPE_DATA_NONE && is_widenable(tensor.dtype)) {
       to_read.push_back(static_cast<TensorId>(i));
     } else {

@@ -84,7 +84,7 @@ class Chain {
   }
 
   static Error unreadable(const std::string& word, const PolicyPlace* from, const Error& error) {
-    if (from == nullptr) return {Code::usage, "policy: " + error.message};
+    if (from == nullptr) return {Code::usage, error.message};
     return wrong(*from, "extends: " + error.message + "; expected a file, none or a preset" +
                             suggestion(word, preset_names()));
   }

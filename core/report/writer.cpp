@@ -84,6 +84,13 @@ bool is_complete(const ReportRequest& request, const std::string& folder) {
   });
 }
 
+bool has_report(const ReportRequest& request, const std::string& folder) {
+  return std::any_of(request.formats.begin(), request.formats.end(), [&](ReportFormat format) {
+    std::error_code ignored;
+    return std::filesystem::exists(in_folder(folder, file_name(format)), ignored);
+  });
+}
+
 Status write_report(const ReportView& report, ReportFormat format, const std::string& path, ThreadPool* pool,
                     Language language) {
   if (path == "-" && (format == ReportFormat::xlsx || format == ReportFormat::sqlite))

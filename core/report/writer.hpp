@@ -49,6 +49,8 @@ Result<std::vector<std::string>> write_reports(const ResultTable& table, const R
 
 // Whether folder holds every report of the request that has one file.
 bool is_complete(const ReportRequest& request, const std::string& folder);
+// Whether it holds any of them.
+bool has_report(const ReportRequest& request, const std::string& folder);
 
 // Writes one format to path; "-" is the standard output for json, csv, html, md and junit, and usage for the
 // others.

@@ -271,7 +271,8 @@ Route find_route(const std::string& type, const std::string& name) {
   const std::string api = type + "." + name;
   const bool python = type == "Functional" || type == "Tensor" || type == "Torch" || type == "VF";
   if (!python && type != "Aten" && type != "NPU") {
-    route.why_not = "APIs of type " + type + " are not replayed";
+    route.why_not = type.empty() ? "LibTorch runs calls with names of the form Torch.matmul.2.forward"
+                                 : "APIs of type " + type + " are not replayed";
     return route;
   }
   if (find_formula(api) != nullptr || find_recipe(api) != nullptr ||

@@ -148,9 +148,9 @@ class RecordedDevice(CheckTest):
 
     def test_usage(self):
         path = self.mish(0.5)
-        for words, message in [((), "option -api_info DUMP_JSON is missing"),
-                               (("-api_info", path, "-d", "gpu"), "option -d: 'gpu', expected a number from 0, cpu, cuda:N"),
-                               (("-api_info", path, "-d", "0", "0"), "option -d: '0' stands twice"),
+        for words, message in [((), "option --api-info-file DUMP_JSON is missing"),
+                               (("-api_info", path, "-d", "gpu"), "option --device: 'gpu', expected a number from 0, cpu, cuda:N"),
+                               (("-api_info", path, "-d", "0", "0"), "option --device: '0' stands twice"),
                                (("-api_info", path, "-n", "65"), "expected a number from 1 to 64"),
                                (("-api_info", path, "-csv_path", path), "expected a file accuracy_checking_result_")]:
             with self.subTest(words):

@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import struct
+import subprocess
 import unittest
 
+import runs
 import schema
-from runs import DATA, RunTest, floats, npy
+from runs import DATA, RunTest, floats, npy, safetensors
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.dirname(DATA)), "examples", "dumps")
 
@@ -439,6 +442,60 @@ class DamagedInputTest(CompareTest):
         _, result = self.compare(3, self.path("target"), self.path("golden"))
         self.assertIn("not a regular file", result["rows"][0]["message"])
 
+    def test_control_characters_reach_neither_table_nor_terminal_and_the_next_command_runs(self):
+        name = "Torch.a\x01\x1b[31m 'b\\.0.forward"
+        for side, value in (("target", 9), ("golden", 3)):
+            self.dump(side, {name: call(tensor(shape=(2,), data_name="in.npy"), output=tensor(shape=(2,), data_name="out.npy"))},
+                      task="tensor")
+            for file, numbers in (("in", (1, 2)), ("out", (1, value))):
+                self.write(f"{side}/step0/rank0/dump_tensor_data/{file}.npy", npy("<f4", [2], floats(*numbers)))
+        run, _ = self.compare(1, "target", "golden")
+        with open(self.path("out", "compare_result.csv"), "rb") as file:
+            table = file.read()
+        self.assertIn(b"Torch.a\\x01\\x1b[31m 'b\\.0.forward", table)
+        self.assertNotRegex(table, b"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+        command = re.search("next: (ulpscope show .*)", run.out).group(1)
+        self.assertIn(r"$'Torch.a\x01\x1b[31m '", command)
+        shown = subprocess.run(["bash", "-c", command.replace("ulpscope", runs.PROGRAM, 1)], stdout=subprocess.PIPE, cwd=self.folder)
+        self.assertEqual(shown.returncode, 0)
+
+    def test_memory_that_no_worker_could_run_in_is_refused(self):
+        self.tensor_dump("target", [1, 2, 3])
+        run = self.check(2, "compare", self.path("target"), self.path("target"), "--memory", "1", "--jobs", "2")
+        self.assertIn("--memory: 1 B, expected at least 131 kB, 66 kB for each of 2 workers (--jobs)", run.err)
+        self.check(0, "compare", self.path("target"), self.path("target"), "--memory", "132K", "--jobs", "2", "-o", "small")
+
+    def test_a_baseline_that_cannot_be_read_is_a_wrong_option(self):
+        self.tensor_dump("target", [1, 2, 3])
+        for option in ("--baseline", "--policy"):
+            run = self.check(2, "compare", self.path("target"), self.path("target"), option, "none.yaml", "-o", "out")
+            self.assertIn("none.yaml: No such file or directory", run.err)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_plain_files_that_pass_without_agreeing_name_the_pair_that_is_farthest_off(self):
+        values = [float(i + 1) for i in range(64)]
+        for name, last in (("a", 64), ("b", 64.5), ("c", 66.5)):
+            self.write(f"golden/{name}.npy", npy("<f4", [64], floats(*values)))
+            self.write(f"target/{name}.npy", npy("<f4", [64], floats(*values[:-1], last)))
+        run = self.check(0, "compare", self.path("target"), self.path("golden"), "-o", "out")
+        self.assertIn("INCONCLUSIVE", run.out)
+        self.assertIn("farthest off is c: output differs in 2 % of 64 elements; max_abs_err 2.5e+00", run.out)
+
+    def test_a_folder_of_npy_pairs_with_the_same_names_in_another_format(self):
+        for name in ("a", "b.0"):
+            self.write(f"npy/{name}.npy", npy("<f4", [3], floats(1, 2, 3)))
+            self.write(f"other/{name}.safetensors", safetensors({"tensor": ("F32", [3], floats(1, 2, 3))}))
+        run = self.check(0, "compare", self.path("npy"), self.path("other"), "-o", "out")
+        self.assertIn("2 rows matched exactly · 0 only in target · 0 only in golden", run.out)
+
+    def test_what_convert_writes_is_compared_without_a_word_about_its_kind(self):
+        self.tensor_dump("target", [1, 2, 3])
+        for format_name in ("npy", "pt", "safetensors"):
+            self.check(0, "convert", self.path("target"), "--to", format_name, "-o", self.path(format_name), "--exact-output")
+        for format_name in ("npy", "pt", "safetensors"):
+            run = self.check(0, "compare", self.path("npy"), self.path(format_name), "-o", "out")
+            self.assertIn("1 row matched exactly", run.out.replace("1 rows", "1 row"))
+
     def test_a_name_that_is_a_formula_is_neutral_in_the_csv(self):
         data = {"=cmd|calc.0.forward": call(tensor(), output=tensor())}
         self.compare(0, *self.pair(data, data))
@@ -506,6 +563,18 @@ class StoppedRunTest(CompareTest):
         run = self.check(1, "compare", "--resume", "whole")
         self.assertIn("whole: the run is complete, its reports stay as they are", run.err)
         self.assertIn("fail 1", run.out)
+        self.assertEqual(self.reports("whole"), before)
+
+    def test_reports_of_files_that_changed_since_are_left_and_the_way_on_is_told(self):
+        target, golden = self.make_folders()
+        self.check(1, "compare", target, golden, "-o", "whole", "--exact-output")
+        before = self.reports("whole")
+        self.write("target/t5.npy", npy("<f4", [4], floats(1, 6, 9, 3)))
+        late = os.stat(self.path("whole", "journal.jsonl")).st_mtime + 10
+        os.utime(self.path("target/t5.npy"), (late, late))
+        run = self.check(2, "compare", "--resume", "whole")
+        self.assertIn("--resume: whole: its reports are of files that have changed since (1 measured again), and a result is "
+                      "never overwritten: compare into another folder", run.err)
         self.assertEqual(self.reports("whole"), before)
 
     def test_a_report_that_is_missing_is_written_again(self):

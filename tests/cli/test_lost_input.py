@@ -48,6 +48,47 @@ class LostInput(runs.RunTest):
     def acl_file(self, npu, name):
         return glob.glob(os.path.join(npu, "*/0/*/1/0", name))[0]
 
+    def one_call(self, side, step, text=None):
+        tensors = dict(tensor(), data_name="x.npy")
+        content = text or dump_json({"Torch.relu.0.forward": call([tensors], [tensors])}, task="tensor")
+        self.write(f"{side}/step{step}/rank0/dump.json", content)
+        self.write(f"{side}/step{step}/rank0/dump_tensor_data/x.npy", npy("<f4", (2, 3), floats(*range(6))))
+
+    def test_a_data_name_that_leaves_the_dump_is_lost_input_of_every_command(self):
+        away = dict(tensor(), data_name="../../x.npy")
+        self.one_call("d", 0, dump_json({"Torch.relu.0.forward": call([away], [away])}, task="tensor"))
+        for words in (("list", self.path("d")), ("overflow", self.path("d"), "-o", self.path("out")),
+                      ("compare", self.path("d"), self.path("d"), "-o", self.path("out"))):
+            with self.subTest(words[0]):
+                run = self.check(3, *words)
+                self.assertIn("path leaves the dump", run.out + run.err)
+
+    def test_an_entry_that_is_nested_too_deep_is_lost_input_of_list_and_overflow(self):
+        deep = dump_json({"Torch.relu.0.forward": call(["deep"], [tensor()]), "Torch.relu.1.forward": call([], [tensor()])})
+        self.one_call("d", 0, deep.replace('"deep"', "[" * 100 + "]" * 100))
+        self.assertIn("nested deeper than 64 containers", self.check(3, "list", self.path("d")).err)
+        self.assertIn("nested deeper than 64 containers", self.check(3, "overflow", self.path("d"), "-o", self.path("out")).err)
+
+    def test_a_step_folder_without_ranks_is_lost_where_the_other_side_has_data(self):
+        for side, step in (("a", 0), ("a", 1), ("b", 0)):
+            self.one_call(side, step)
+        os.mkdir(self.path("b/step1"))
+        run = self.check(3, "compare", self.path("a"), self.path("b"), "-o", self.path("out"))
+        self.assertIn(self.path("b/step1") + ": holds nothing that can be read, where the target has data", run.out)
+        run = self.check(3, "compare", self.path("b"), self.path("a"), "-o", self.path("out"))
+        self.assertIn("where the golden has data", run.out)
+        self.check(0, "compare", self.path("b"), self.path("b"), "-o", self.path("out"))
+        os.rmdir(self.path("b/step1"))
+        self.check(0, "compare", self.path("a"), self.path("b"), "-o", self.path("out"))
+
+    def test_a_rank_folder_that_is_a_link_is_lost_where_the_other_side_has_data(self):
+        self.one_call("a", 0)
+        shutil.copytree(self.path("a/step0/rank0"), self.path("a/step0/rank1"))
+        shutil.copytree(self.path("a"), self.path("b"))
+        shutil.move(self.path("b/step0/rank1"), self.path("elsewhere"))
+        os.symlink(self.path("elsewhere"), self.path("b/step0/rank1"))
+        self.check(3, "compare", self.path("a"), self.path("b"), "-o", self.path("out"))
+
     def test_an_operator_file_that_is_no_file_is_lost(self):
         def link(path):
             os.symlink("/etc/hostname", path)

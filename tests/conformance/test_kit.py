@@ -169,6 +169,9 @@ class Kit(unittest.TestCase):
         run = self.run_calls("calls", "replay", self.sample, "--op", "abs.7")
         self.assertEqual(run.returncode, 2)
         self.assertRegex(run.stderr, "has no API call 'abs.7'")
+        run = self.run_program("replay", self.sample, "--op", "abs", "--plugin-path", MODULES, fault="calls")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        self.assertIn("LibTorch", run.stderr)
         run = self.run_calls("calls", "replay", self.sample, "--op", "abs", "-m", "torch_api")
         self.assertEqual(run.returncode, 3, run.stderr)
 

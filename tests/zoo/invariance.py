@@ -70,7 +70,7 @@ class InvarianceTest(unittest.TestCase):
         with self.subTest("threads"):
             self.assertEqual(self.localisation(*here, "--jobs", "2"), expected)
         with self.subTest("small buffers"):
-            self.assertEqual(self.localisation(*here, "--memory", "1M"), expected)
+            self.assertEqual(self.localisation(*here, "--memory", "1M", "--jobs", "2"), expected)
         with self.subTest("other folders, made in another order"):
             there = self.path("elsewhere", "run_b"), self.path("another", "run_a")
             copy_reversed(here[0], there[0])

@@ -102,7 +102,7 @@ TEST_CASE("only a table of results by its name is gone on with") {
   REQUIRE(!tables.ok());
   CHECK(tables.error().code == Code::usage);
   CHECK(tables.error().message ==
-        "option -csv_path: 'other.csv', expected a file accuracy_checking_result_<14 digits>.csv");
+        "option --result-csv-path: 'other.csv', expected a file accuracy_checking_result_<14 digits>.csv");
 }
 
 TEST_CASE("a report passes a pipe unchanged") {
