@@ -76,13 +76,14 @@ std::set<std::string> lost_folders(const DumpIndex& index, const DumpIndex& othe
   };
   for (const StepRank& group : other.groups()) {
     const std::string step = fmt::format("{}/step{}", index.path(), group.step);
-    const std::string rank = fmt::format("rank{}", group.rank);
+    const std::string rank = fmt::format("/rank{}", group.rank);
+    const std::string inside = step + rank, directly = index.path() + rank;
     if (group.step >= 0 && !has(group.step, {}) && entry_kind(step))
       lost.insert(step);
-    else if (group.rank >= 0 && !has(group.step, group.rank) && entry_kind(step + "/" + rank))
-      lost.insert(step + "/" + rank);
-    else if (group.rank >= 0 && !has(-1, group.rank) && entry_kind(index.path() + "/" + rank))
-      lost.insert(index.path() + "/" + rank);
+    else if (group.rank >= 0 && !has(group.step, group.rank) && entry_kind(inside))
+      lost.insert(inside);
+    else if (group.rank >= 0 && !has(-1, group.rank) && entry_kind(directly))
+      lost.insert(directly);
   }
   return lost;
 }

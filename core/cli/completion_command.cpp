@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -62,8 +64,8 @@ void for_values(const std::vector<Words>& all, F visit) {
       if (values.empty()) continue;
       std::vector<std::string> patterns;
       for (const std::string& name : command.names) {
-        patterns.push_back("'" + name + " --" + with_dashes(option.name) + "'");
-        for (const std::string& word : option.shorts) patterns.push_back("'" + name + " -" + word + "'");
+        patterns.push_back(fmt::format("'{} --{}'", name, with_dashes(option.name)));
+        for (const std::string& word : option.shorts) patterns.push_back(fmt::format("'{} -{}'", name, word));
       }
       visit(joined(patterns, "|"), values);
     }
