@@ -144,6 +144,7 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
                         [](const OpRow& op) { return op.phase == Phase::backward; });
   measure_regime();
   measure_own_roundings();
+  measure_weights();
   if (noise != nullptr) measure_twin(*noise);
   find_in_order();
 }
@@ -200,6 +201,25 @@ void FaultFinder::mark_inner() {
            (error_of_op_[op] < 0 || ops_[static_cast<size_t>(error_of_op_[op])].outputs == 0))
       op = parent_of(op);
     if (op != kNoIndex) inner_open_[op] = 1;
+  }
+  mark_incomplete();
+}
+
+// A module that makes a call of one side alone is not spoken for by the calls that both sides make: what it
+// gives may lack one.
+void FaultFinder::mark_incomplete() {
+  std::unordered_map<OpId, OpId> target_of;
+  for (const OpPair& pair : table_.pairs.ops)
+    if (pair.golden != kNoIndex && pair.target != kNoIndex) target_of[pair.golden] = pair.target;
+  for (const OpPair& pair : table_.pairs.ops) {
+    if (pair.golden != kNoIndex && pair.target != kNoIndex) continue;
+    const DumpIndex& index = pair.target != kNoIndex ? *table_.target : *table_.golden;
+    OpId parent = index.ops()[pair.target != kNoIndex ? pair.target : pair.golden].parent;
+    if (pair.target == kNoIndex && parent != kNoIndex) {
+      const auto partner = target_of.find(parent);
+      parent = partner == target_of.end() ? kNoIndex : partner->second;
+    }
+    if (parent != kNoIndex) inner_open_[parent] = 1;
   }
 }
 
@@ -299,6 +319,21 @@ void FaultFinder::measure_own_roundings() {
     std::nth_element(members.begin(), upper, members.end());
     own_roundings_[key] = *upper;
   }
+}
+
+// Runs of one format on another device or build load the same weights. Where nearly all of them are equal,
+// one that is not was not rounded on its way.
+void FaultFinder::measure_weights() {
+  constexpr int64_t kLeastWeights = 8;
+  constexpr int64_t kEqualForOne = 9;
+  int64_t equal = 0, other = 0;
+  for (const OpError& op : ops_)
+    for (int64_t row = op.first_row; row < op.first_row + op.row_count; ++row) {
+      const RowError& error = rows_[static_cast<size_t>(row)];
+      if (!error.comparable || error.value || error.roundoff == 0 || !is_weight(target_item(row))) continue;
+      ++(error.identical ? equal : other);
+    }
+  weights_agree_ = equal >= kLeastWeights && equal >= kEqualForOne * other;
 }
 
 // The error that an op adds by its formats: at most u * sqrt(K), and at least one rounding.

@@ -106,6 +106,7 @@ class FaultFinder {
   void measure_regime();
   void measure_twin(const NoiseFloor& noise);
   void measure_own_roundings();
+  void measure_weights();
   bool leaves_noise(size_t op) const;
   bool is_own_rounding(const OpError& op) const;
   bool is_last_bit(const OpError& op) const;
@@ -156,6 +157,7 @@ class FaultFinder {
   bool knows_inputs(size_t op) const;
   bool lacks_outputs(const OpError& op) const;
   void mark_inner();
+  void mark_incomplete();
   bool has_inner(size_t op) const;
   bool inner_says_all(size_t op) const;
   OpId op_id(size_t op) const;  // of the target
@@ -218,9 +220,10 @@ class FaultFinder {
   std::unordered_set<uint64_t> golden_contents_,
       target_contents_;  // of all that a side reads; filled when asked for
   bool deterministic_ = false, mixed_ = false;
-  bool trains_ = false;  // weights change from step to step
-  double coarsest_ = 0;  // unit roundoff of the coarsest floating dtype of the run
-  bool twin_ = false;    // the target mostly stays within the noise of the golden runs
+  bool weights_agree_ = false;  // the two runs have nearly all weights in common, bit for bit
+  bool trains_ = false;         // weights change from step to step
+  double coarsest_ = 0;         // unit roundoff of the coarsest floating dtype of the run
+  bool twin_ = false;           // the target mostly stays within the noise of the golden runs
 };
 
 }  // namespace ulpscope

@@ -276,7 +276,6 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
     in.inherited = true;
     return;
   }
-  if (!weight && look_at_writer(op, row, in)) return;
   const bool later_step = target_op(op).step > table_.target->groups()[0].step;
   if (weight && rank.tainted && ((trains_ && later_step) || is_misplaced_weight(row))) {
     in.inherited = true;
@@ -288,18 +287,22 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
     in.inherited = true;
     return;
   }
+  if (!weight && look_at_writer(op, row, in)) return;
   if (difference.over_noise >= 0 && difference.over_noise <= kWithinNoise) return;
   const bool unbounded = difference.class_mismatch || difference.shape_mismatch || !difference.magnitude;
   if (!deterministic_ && !unbounded && !difference.exact_type) {
     const double noise = weight ? 0.0 : rank.noise;
     // A value that the run computed may have been rounded to its coarsest format on the way.
     const double roundoff = weight ? difference.roundoff : std::max(difference.roundoff, coarsest_);
-    const double allowed = priors_.external_constant * std::max(roundoff, noise);
+    // Calls that no dump records may have rounded it more than once.
+    constexpr double kUnseenRoundings = 4;
+    const double unseen = !weight && roundoff < kCoarseRoundoff ? kUnseenRoundings : 1;
+    const double allowed = priors_.external_constant * std::max(unseen * roundoff, noise);
     const double chance = (difference.residual + difference.roundoff + noise) / std::sqrt(difference.count);
     const bool biased =
         difference.count >= kLeastForBias &&
         difference.bias > std::max(priors_.bias_constant * chance, kBiasRoundoffs * difference.roundoff);
-    if (!biased && difference.rel_l2 <= allowed) return;
+    if (!biased && difference.rel_l2 <= allowed && !(weight && weights_agree_)) return;
   }
   if (!weight && rank.tainted) {
     in.inherited = true;

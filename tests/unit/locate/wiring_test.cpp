@@ -92,6 +92,49 @@ TEST_CASE(
   CHECK(run(golden, golden, nullptr, &same).table.localisation.culprits.empty());
 }
 
+// Two runs whose roundings differ, with as many weights as given; that of the last product is off by so much.
+Script weighted(int count, double error, double off) {
+  Script script;
+  for (int i = 0; i < count; ++i)
+    script.op("Functional.linear." + std::to_string(i) + ".forward",
+              {measured(Role::input, "0", (1 + i) * (1 + error)),
+               measured(Role::input, "1", (100 + i) * (i + 1 == count ? 1 + off : 1)),
+               measured(Role::output, "0", (3 + i) * (1 + 2 * error))});
+  return script;
+}
+
+TEST_CASE("localise: where two runs have their weights in common, one that differs a little is wrong") {
+  const auto verdict = [](int count) {
+    return first(run(weighted(count, 1e-7, 1e-7), weighted(count, 0, 0)).table.localisation);
+  };
+  CHECK(verdict(20) == "input_fault Functional.linear.19.forward input.1 step 0 rank 0");
+  CHECK(verdict(4) == "none");
+}
+
+TEST_CASE("localise: a module that lacks a call is not spoken for by those that it makes") {
+  const auto script = [](bool whole, double error, double result) {
+    Script side;
+    for (int i = 0; i < 5; ++i)
+      side.op("Functional.linear." + std::to_string(i) + ".forward",
+              {measured(Role::input, "0", (1 + i) * (1 + error)),
+               measured(Role::output, "0", (2 + i) * (1 + error))});
+    side.op("Module.mlp.Mlp.forward.0",
+            {measured(Role::input, "0", 9 * (1 + error)), measured(Role::output, "0", result)});
+    const uint32_t module = side.dump.last();
+    side.op("Torch.mul.0.forward",
+            {measured(Role::input, "0", 9 * (1 + error)), measured(Role::output, "0", 7 * (1 + error))});
+    side.dump.parent(module);
+    if (whole) {
+      side.op("Torch.add.0.forward", {measured(Role::input, "0", 7), measured(Role::output, "0", result)});
+      side.dump.parent(module);
+    }
+    return side;
+  };
+  CHECK(first(run(script(false, 1e-7, 7), script(true, 0, 11)).table.localisation) ==
+        "compute_fault Module.mlp.Mlp.forward.0 output.0 step 0 rank 0");
+  CHECK(first(run(script(false, 1e-7, 11), script(true, 0, 11)).table.localisation) == "none");
+}
+
 TEST_CASE("localise: a result of another shape is no choice among equal values") {
   const auto script = [](double error, int64_t rows) {
     Script side;
