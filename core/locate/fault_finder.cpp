@@ -149,12 +149,27 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
   find_in_order();
 }
 
+// Scores that a mask hides are off as far as those that were masked.
+bool FaultFinder::carry_masked(OpError& op, int64_t row) const {
+  const RowError& error = rows_[static_cast<size_t>(row)];
+  if (!error.blind || error.statistics || target_item(row) == kNoIndex) return false;
+  const int64_t masking = producer_of(row) == kNoIndex ? -1 : error_of_op_[producer_of(row)];
+  if (masking < 0 || ops_[static_cast<size_t>(masking)].differing_inputs == 0) return false;
+  const OpError& from = ops_[static_cast<size_t>(masking)];
+  op.in = std::max(op.in, from.in);
+  op.in_worst = std::max(op.in_worst, from.in_worst);
+  op.in_bias = std::max(op.in_bias, from.in_bias);
+  op.in_absolute = std::max(op.in_absolute, from.in_absolute);
+  return true;
+}
+
 // An input that was not dumped is as far off as the output that it came from, where the names of the graph
 // tell which one that is.
 void FaultFinder::carry_missing_inputs(ThreadPool& pool) {
   bool any = false;
   for (OpError& op : ops_)
     for (int64_t row = op.first_row; row < op.first_row + op.row_count; ++row) {
+      any |= carry_masked(op, row);
       if (!is_missing_input(row)) continue;
       const ItemId producer = flows_[0].producer(target_item(row));
       if (producer == kNoIndex || row_of_target_item_[producer] < 0) continue;
@@ -200,7 +215,7 @@ void FaultFinder::mark_inner() {
     while (op != kNoIndex &&
            (error_of_op_[op] < 0 || ops_[static_cast<size_t>(error_of_op_[op])].outputs == 0))
       op = parent_of(op);
-    if (op != kNoIndex) inner_open_[op] = 1;
+    if (op != kNoIndex) inner_open_[op] = kNoData;
   }
   mark_incomplete();
 }
@@ -219,7 +234,7 @@ void FaultFinder::mark_incomplete() {
       const auto partner = target_of.find(parent);
       parent = partner == target_of.end() ? kNoIndex : partner->second;
     }
-    if (parent != kNoIndex) inner_open_[parent] = 1;
+    if (parent != kNoIndex) inner_open_[parent] = kIncomplete;
   }
 }
 

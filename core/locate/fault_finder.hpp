@@ -153,6 +153,7 @@ class FaultFinder {
   std::string structural_reason(const Incoming& in) const;
   std::string unexplained_reason(size_t op) const;
   void carry_missing_inputs(ThreadPool& pool);
+  bool carry_masked(OpError& op, int64_t row) const;
   bool is_missing_input(int64_t row) const;
   bool knows_inputs(size_t op) const;
   bool lacks_outputs(const OpError& op) const;
@@ -181,6 +182,7 @@ class FaultFinder {
   ItemId golden_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.golden; }
 
   static constexpr uint8_t kInnerTie = 1, kInnerFault = 2;
+  static constexpr uint8_t kNoData = 1, kIncomplete = 2;
 
   struct RankState {
     bool tainted = false, tie = false;  // some earlier op of the rank, in this step or an earlier one
@@ -207,7 +209,7 @@ class FaultFinder {
   std::vector<DataFlow> flows_;  // target, golden
   std::vector<int64_t> row_of_target_item_, row_of_golden_item_;
   std::vector<int64_t> error_of_op_;  // by op of the target
-  // By op of the target: has ops inside that can be judged; how one of them differs; one of them has no data.
+  // By op of the target: has ops inside that can be judged; how one of them differs; why they do not say all.
   std::vector<uint8_t> inner_, inner_bad_, inner_open_;
   std::vector<OpState> states_;
   std::vector<OpState> one_sided_states_;  // by op of the target: what ops without a partner pass on

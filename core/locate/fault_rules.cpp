@@ -246,7 +246,10 @@ bool FaultFinder::parameter_explains(size_t op, const Incoming& in) const {
 double FaultFinder::explained_error(size_t op) const {
   const OpError& error = ops_[op];
   const OpClass* known = class_of(op);
-  const double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
+  // What a module with another call inside gives is held to what modules mostly do: pass an error on.
+  constexpr double kPassing = 2;
+  double kappa = known == nullptr ? priors_.other_kappa : known->kappa;
+  if (inner_open_[op_id(op)] == kIncomplete) kappa = std::min(kappa, kPassing);
   const double formats = format_error(op);
   const double relative = priors_.format_constant * (kappa * error.in + error.saved + formats);
   // What holds of scores does not hold of the gradients that come back.
@@ -339,8 +342,10 @@ int64_t FaultFinder::untied_row(size_t op) const {
 // Another choice among values that rounding moved: whatever follows from it is no fault either.
 bool FaultFinder::is_tie(size_t op) {
   const OpError& error = ops_[op];
-  if (!error.out_exact_mismatch || error.differing_inputs == 0 || !any_of(kChoosing, type_of(op)))
-    return false;
+  if (!error.out_exact_mismatch || !any_of(kChoosing, type_of(op))) return false;
+  // Equal values may hold the largest one twice; which of the two an operation takes is its own affair.
+  const bool among_equals = !error.statistics && error.roundoff > 0 && any_of(kFixedShape, type_of(op));
+  if (error.differing_inputs == 0 && !among_equals) return false;
   if (error.statistics && expected_flips(op) < kFewFlips) return false;
   for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row) {
     const RowError& difference = rows_[static_cast<size_t>(row)];
@@ -356,12 +361,13 @@ bool FaultFinder::is_blind(size_t op) {
   const OpError& error = ops_[op];
   const OpClass* known = class_of(op);
   const RankState& rank = ranks_[target_op(op).rank];
+  const bool selects = known != nullptr && known->selects;
+  const bool tainted = rank.tainted && rank.tainted_step == target_op(op).step;
   // Integers in another order have equal statistics: what is picked by them, or made of them once something
   // is off, may differ.
-  const bool reorders =
-      (known != nullptr && known->selects) || (rank.tainted && rank.tainted_step == target_op(op).step);
-  const bool unseen = error.blind_input ||
-                      (error.out_exact_mismatch && (error.blind_mask || (reorders && error.exact_input)));
+  const bool reordered =
+      error.exact_input && ((error.out_exact_mismatch && (selects || tainted)) || (selects && tainted));
+  const bool unseen = error.blind_input || reordered || (error.out_exact_mismatch && error.blind_mask);
   if (!error.statistics || !unseen || error.bias_excess > 1) return false;
   // A mask makes NaN of a row, which its statistics hide; but a NaN that came in would show.
   if (error.out_class_mismatch && !error.blind_mask) return false;
