@@ -1,5 +1,7 @@
 // Arguments that are no tensors: whether another number explains another result, and whether it is a fault of
 // its own.
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -11,6 +13,23 @@ namespace {
 
 std::ptrdiff_t count_digits(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Of a value as the argument of a call of some step, rank and type; comparable between the sides.
+uint64_t argument_hash(const DumpIndex& index, const ItemRow& item, std::string_view value) {
+  const OpRow& op = index.ops()[item.op];
+  uint64_t hash =
+      static_cast<uint64_t>(static_cast<uint32_t>(op.step)) << 32 | static_cast<uint32_t>(op.rank);
+  for (const std::string_view text : {index.text(op.type), index.text(item.path), value})
+    hash = XXH3_64bits_withSeed(text.data(), text.size(), hash);
+  return hash;
+}
+
+std::unordered_set<uint64_t> arguments_of(const DumpIndex& index) {
+  std::unordered_set<uint64_t> hashes;
+  for (const ItemRow& item : index.items())
+    if (item.tensor == kNoIndex) hashes.insert(argument_hash(index, item, index.text(item.value)));
+  return hashes;
 }
 
 }  // namespace
@@ -51,7 +70,7 @@ bool FaultFinder::argument_explains(size_t op, const Incoming& in) const {
 
 // The same two values in the same step and rank are one fault, whichever calls read them. A number with all
 // its digits may be one that the run computed: once something is off, it is off with the rest.
-bool FaultFinder::argument_came_in(size_t op) const {
+bool FaultFinder::argument_came_in(size_t op) {
   constexpr std::ptrdiff_t kWrittenDigits = 8;
   if (blamed_arguments_.contains(argument_fault(op))) return true;
   const int64_t row = ops_[op].value_row;
@@ -71,24 +90,15 @@ bool FaultFinder::argument_came_in(size_t op) const {
 
 // Whether each side gives in another call of the type and step what it gives here on the other side: calls
 // that a fault before them has moved.
-bool FaultFinder::is_misplaced_argument(int64_t row) const {
-  const auto gives = [](const DumpIndex& index, ItemId place, std::string_view value) {
-    const OpRow& here = index.ops()[index.items()[place].op];
-    const std::string_view type = index.text(here.type), path = index.text(index.items()[place].path);
-    for (const StepRank& group : index.groups()) {
-      if (group.step != here.step || group.rank != here.rank) continue;
-      for (const OpId op : group.ops) {
-        if (index.text(index.ops()[op].type) != type) continue;
-        for (const ItemRow& item : index.items(op))
-          if (item.tensor == kNoIndex && index.text(item.path) == path && index.text(item.value) == value)
-            return true;
-      }
-    }
-    return false;
-  };
-  const ItemId target = target_item(row), golden = golden_item(row);
-  return gives(*table_.target, target, table_.golden->text(table_.golden->items()[golden].value)) &&
-         gives(*table_.golden, golden, table_.target->text(table_.target->items()[target].value));
+bool FaultFinder::is_misplaced_argument(int64_t row) {
+  const DumpIndex &target = *table_.target, &golden = *table_.golden;
+  if (target_arguments_.empty()) {
+    target_arguments_ = arguments_of(target);
+    golden_arguments_ = arguments_of(golden);
+  }
+  const ItemRow &t = target.items()[target_item(row)], &g = golden.items()[golden_item(row)];
+  return target_arguments_.contains(argument_hash(target, t, golden.text(g.value))) &&
+         golden_arguments_.contains(argument_hash(golden, g, target.text(t.value)));
 }
 
 FaultFinder::ArgumentFault FaultFinder::argument_fault(size_t op) const {

@@ -127,7 +127,7 @@ class FaultFinder {
   int64_t written_row(size_t op) const;
   void remember_writer(size_t op);
   bool is_misplaced_weight(int64_t row);
-  bool is_counter(size_t op, int64_t row) const;
+  bool is_counter(int64_t row);
   bool is_declared(int64_t row) const;
   bool producer_state(int64_t row, Incoming& in) const;
   bool is_rewired(int64_t row) const;
@@ -136,8 +136,8 @@ class FaultFinder {
   bool seen_before(int64_t row) const;
   bool is_weight(ItemId target_item) const;
   bool argument_explains(size_t op, const Incoming& in) const;
-  bool argument_came_in(size_t op) const;
-  bool is_misplaced_argument(int64_t row) const;
+  bool argument_came_in(size_t op);
+  bool is_misplaced_argument(int64_t row);
   ArgumentFault argument_fault(size_t op) const;
   bool exceeds_inputs(const OpError& error) const;
   bool number_differs(int64_t row) const;
@@ -219,6 +219,9 @@ class FaultFinder {
   std::map<int32_t, RankState> ranks_;
   std::map<std::pair<uint64_t, uint64_t>, int> blamed_contents_;  // of external inputs
   std::set<ArgumentFault> blamed_arguments_;
+  // Filled when asked for: what each side gives as arguments, and golden's calls by step, rank and name.
+  std::unordered_set<uint64_t> target_arguments_, golden_arguments_;
+  std::map<std::tuple<int32_t, int32_t, TextId>, OpId> golden_calls_;
   std::unordered_set<uint64_t> golden_contents_,
       target_contents_;  // of all that a side reads; filled when asked for
   bool deterministic_ = false, mixed_ = false;

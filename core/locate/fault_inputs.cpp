@@ -247,7 +247,7 @@ bool FaultFinder::is_misplaced_weight(int64_t row) {
 
 // Whether golden's value is one above that of the step before: a position or a length, which no sampler
 // gives.
-bool FaultFinder::is_counter(size_t op, int64_t row) const {
+bool FaultFinder::is_counter(int64_t row) {
   const DumpIndex& golden = *table_.golden;
   const ItemRow& item = golden.items()[golden_item(row)];
   const OpRow& here = golden.ops()[item.op];
@@ -255,14 +255,15 @@ bool FaultFinder::is_counter(size_t op, int64_t row) const {
     const ulpscope_stats& stats = golden.tensors()[entry.tensor].stats;
     return (stats.present & ULPSCOPE_STAT_MAX) != 0 ? stats.max : std::nan("");
   };
-  for (const size_t other : relations_.same_type(op)) {
-    const OpId id = table_.pairs.ops[ops_[other].op_pair].golden;
-    const OpRow& before = golden.ops()[id];
-    if (before.step != here.step - 1 || before.rank != here.rank || before.name != here.name) continue;
-    for (const ItemRow& entry : golden.items(id))
-      if (entry.tensor != kNoIndex && entry.role == item.role && entry.path == item.path)
-        return largest(item) == largest(entry) + 1;
-  }
+  if (golden_calls_.empty())
+    for (OpId id = 0; id < golden.ops().size(); ++id)
+      golden_calls_.emplace(std::tuple(golden.ops()[id].step, golden.ops()[id].rank, golden.ops()[id].name),
+                            id);
+  const auto before = golden_calls_.find(std::tuple(here.step - 1, here.rank, here.name));
+  if (before == golden_calls_.end()) return false;
+  for (const ItemRow& entry : golden.items(before->second))
+    if (entry.tensor != kNoIndex && entry.role == item.role && entry.path == item.path)
+      return largest(item) == largest(entry) + 1;
   return false;
 }
 
@@ -308,7 +309,7 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   }
   // Token numbers of a later step come from a sampler that may not be recorded: with nearly equal logits it
   // flips.
-  const bool counted = difference.exact_type && later_step && is_counter(op, row);
+  const bool counted = difference.exact_type && later_step && is_counter(row);
   const bool sampled = difference.exact_type && rank.noise > 0 && later_step;
   const bool flipped = difference.statistics && difference.exact_type && rank.flips > kFewFlips;
   if (!deterministic_ && !weight && !counted && (rank.tie || sampled || flipped)) {
