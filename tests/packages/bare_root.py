@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 # Where a suite comes from; debootstrap knows the scripts of all of them.
 MIRRORS = {"bookworm": "http://deb.debian.org/debian", "trixie": "http://deb.debian.org/debian",
            "jammy": "http://archive.ubuntu.com/ubuntu", "noble": "http://archive.ubuntu.com/ubuntu"}
+ANSWER_SECONDS, FETCH_SECONDS = 10, 600
 UNPACKED = "/opt/a place"      # with a blank
 MOVED = "/srv/another place"
 DUMPS = "share/ulpscope/examples/dumps"
@@ -33,6 +35,10 @@ def bare_root(suite):
     root = os.path.join(cache, suite)
     if os.path.isdir(root):
         return root
+    try:
+        urllib.request.urlopen(f"{MIRRORS[suite]}/dists/{suite}/Release", timeout=ANSWER_SECONDS).close()
+    except OSError as error:
+        raise Skipped(f"no answer from {MIRRORS[suite]}: {error}") from error
     os.makedirs(cache, exist_ok=True)
     # A root appears under its name only when it is whole.
     made = tempfile.mkdtemp(prefix=suite + ".", dir=cache)
@@ -41,8 +47,12 @@ def bare_root(suite):
     # The keys of Ubuntu are not a part of Debian. What is fetched runs in the chroot alone.
     if "ubuntu" in MIRRORS[suite] and not os.path.exists("/usr/share/keyrings/ubuntu-archive-keyring.gpg"):
         command.append("--no-check-gpg")
-    done = subprocess.run([*command, suite, made, MIRRORS[suite]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=900)
+    try:
+        done = subprocess.run([*command, suite, made, MIRRORS[suite]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=FETCH_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        shutil.rmtree(made, True)
+        raise Skipped(f"no root of {suite} from {MIRRORS[suite]} within {FETCH_SECONDS} s") from error
     if done.returncode != 0:
         shutil.rmtree(made, True)
         last = done.stdout.decode("utf-8", "replace").strip().splitlines()[-1:]
