@@ -124,6 +124,10 @@ Culprit describe(const ResultTable& table, const FaultFinder& finder, const Faul
   culprit.stack = stack_of(*table.target, op);
   culprit.row = fault.row;
   add(culprit, "reason", fault.reason);
+  if (fault.seen_row >= 0)
+    add(culprit, "read_as",
+        fmt::format("{} {}", table.target->text(table.target->ops()[table.target->items()[item].op].name),
+                    table.target->item_name(item)));
   if (const auto* parameters = finder.parameters().of(fault.op))
     add(culprit, "parameters", parameter_text(*parameters));
   if (row.mode == Mode::data && row.metrics >= 0) {

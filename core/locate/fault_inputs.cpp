@@ -214,6 +214,13 @@ bool FaultFinder::look_at_writer(size_t reader, int64_t row, Incoming& in) {
   const bool measured = difference.magnitude && !difference.class_mismatch && !difference.shape_mismatch &&
                         !difference.exact_type;
   if (!exact && measured && difference.rel_l2 <= explained_error(op)) return true;
+  if (ops_[op].value_mismatch) {
+    blame(op, ops_[op].value_row, FaultKind::input_fault, equal_inputs ? "certain" : "strong",
+          fmt::format("an argument differs, and what it wrote, read by {}, does",
+                      table_.target->text(target_op(reader).name)));
+    in.inherited = true;
+    return true;
+  }
   const bool sure = equal_inputs && !difference.statistics;
   blame(op, written_row(op), FaultKind::compute_fault, sure ? "certain" : "strong",
         fmt::format("what it wrote is read by {}, and differs by {:.2e}; its inputs {}",

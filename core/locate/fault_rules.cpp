@@ -129,7 +129,8 @@ void FaultFinder::judge_exact(size_t op, const Incoming& in) {
           "the first output that differs; its inputs are not recorded");
     return;
   }
-  blame(op, row, FaultKind::compute_fault, exact ? "certain" : "strong",
+  const bool appears = error.out_class_mismatch && !error.blind_input;
+  blame(op, row, FaultKind::compute_fault, exact || appears ? "certain" : "strong",
         exact ? "inputs are bit-identical"
               : "inputs have equal statistics, which those of another order have too");
 }

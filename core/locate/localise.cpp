@@ -26,6 +26,8 @@ bool may_be_rounding(const RowError& row) {
 
 struct Counts {
   int64_t compared = 0, differing = 0, one_sided_ops = 0, unreadable = 0;
+  int64_t one_sided_outputs = 0, nan_outputs = 0;   // of paired calls; NaN on both sides
+  int64_t one_sided_output_row = -1, nan_row = -1;  // the first of each
   OpId moved_op =
       kNoIndex;  // the first call of the target that golden makes before one that stands before it
 };
@@ -62,13 +64,36 @@ OpId first_moved_call(const ResultTable& table) {
   return kNoIndex;
 }
 
+// Whether a tensor that a paired call gives was recorded on one side only.
+bool is_one_sided_output(const ResultTable& table, const ResultRow& row) {
+  if ((row.pair.target == kNoIndex) == (row.pair.golden == kNoIndex)) return false;
+  const OpPair& op = table.pairs.ops[row.pair.op_pair];
+  if (op.target == kNoIndex || op.golden == kNoIndex || row.pair.why != OneSided::unmatched) return false;
+  const ItemRow& item = row.pair.target != kNoIndex ? table.target->items()[row.pair.target]
+                                                    : table.golden->items()[row.pair.golden];
+  return item.role == Role::output && item.tensor != kNoIndex;
+}
+
+// Whether both sides hold NaN, so that their agreement says little.
+bool is_nan_output(const ResultTable& table, const ResultRow& row) {
+  if (row.pair.target == kNoIndex || row.pair.golden == kNoIndex) return false;
+  const ItemRow &t = table.target->items()[row.pair.target], &g = table.golden->items()[row.pair.golden];
+  if (t.role != Role::output || t.tensor == kNoIndex || g.tensor == kNoIndex) return false;
+  return std::isnan(table.target->tensors()[t.tensor].stats.max) &&
+         std::isnan(table.golden->tensors()[g.tensor].stats.max);
+}
+
 Counts count(const ResultTable& table, const FaultFinder& finder) {
   Counts counts;
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const RowError& error = finder.rows()[i];
     counts.compared += error.comparable && !error.value ? 1 : 0;
-    counts.differing += differs(error) ? 1 : 0;
+    counts.differing += differs(error) && !error.value ? 1 : 0;
     counts.unreadable += table.rows[i].unreadable ? 1 : 0;
+    if (is_one_sided_output(table, table.rows[i]) && counts.one_sided_outputs++ == 0)
+      counts.one_sided_output_row = static_cast<int64_t>(i);
+    if (is_nan_output(table, table.rows[i]) && counts.nan_outputs++ == 0)
+      counts.nan_row = static_cast<int64_t>(i);
   }
   for (const OpPair& pair : table.pairs.ops)
     counts.one_sided_ops += (pair.target == kNoIndex || pair.golden == kNoIndex) && !pair.by_design ? 1 : 0;
@@ -151,7 +176,40 @@ std::string run_verdict(const ResultTable& table, const FaultFinder& finder, con
   if (counts.moved_op != kNoIndex)
     notes.push_back(fmt::format("{} stands at another place among the calls of the other side",
                                 table.target->text(table.target->ops()[counts.moved_op].name)));
-  return counts.one_sided_ops > 0 || counts.moved_op != kNoIndex ? "structure_only" : "identical";
+  const bool structure =
+      counts.one_sided_ops > 0 || counts.one_sided_outputs > 0 || counts.moved_op != kNoIndex;
+  return structure ? "structure_only" : "identical";
+}
+
+// "Torch.matmul.0.forward output.0", of the side that has it.
+std::string row_name(const ResultTable& table, int64_t number) {
+  const ItemPair& pair = table.rows[static_cast<size_t>(number)].pair;
+  const DumpIndex& index = pair.target != kNoIndex ? *table.target : *table.golden;
+  const ItemId item = pair.target != kNoIndex ? pair.target : pair.golden;
+  return fmt::format("{} {}", index.text(index.ops()[index.items()[item].op].name), index.item_name(item));
+}
+
+// What a verdict without a culprit must not hide: results that were not compared, and NaN on both sides.
+void note_uncompared(const ResultTable& table, const Counts& counts, std::vector<std::string>& notes) {
+  if (counts.one_sided_outputs > 0)
+    notes.push_back(fmt::format(
+        "{} {} of paired calls {} recorded on one side only and could not be compared, first {}",
+        counts.one_sided_outputs, counts.one_sided_outputs == 1 ? "output" : "outputs",
+        counts.one_sided_outputs == 1 ? "is" : "are", row_name(table, counts.one_sided_output_row)));
+  if (counts.nan_outputs > 0)
+    notes.push_back(fmt::format(
+        "NaN on both sides in {} {}, first {}: `ulpscope overflow` shows where it starts", counts.nan_outputs,
+        counts.nan_outputs == 1 ? "output" : "outputs", row_name(table, counts.nan_row)));
+  std::vector<bool> alone(table.target->ops().size(), false);
+  for (const OpPair& pair : table.pairs.ops)
+    if (pair.target != kNoIndex) alone[pair.target] = pair.golden == kNoIndex && !pair.by_design;
+  for (const StepRank& group : table.target->groups()) {
+    if (group.ops.empty() || !alone[group.ops.back()]) continue;
+    notes.push_back(
+        fmt::format("{}, the last call of step {}, has no partner: what it gives was not compared",
+                    table.target->text(table.target->ops()[group.ops.back()].name), std::max(group.step, 0)));
+    return;
+  }
 }
 
 // What was not read may hold what is looked for: that nothing was found in the rest proves nothing.
@@ -352,6 +410,7 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
   found.verdict = run_verdict(table, finder, counts, options.priors, found.notes);
   if (options.lost_input) doubt_lost_input(found);
   note_parameters(table, finder, found.notes);
+  if (finder.faults().empty() && !knows_nothing_of_inputs(table)) note_uncompared(table, counts, found.notes);
   if (!knows_nothing_of_inputs(table)) {
     for (const Fault& fault : finder.faults()) found.culprits.push_back(describe(table, finder, fault));
     found.suspects = suspects(table, finder);

@@ -379,7 +379,11 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     if (!text.empty()) found.push_back(printable(text));
   };
   const bool has_row = culprit.row >= 0 && culprit.row < report.row_count();
-  if (has_row) {
+  if (const std::string read_as = evidence_of(culprit, "read_as"); !read_as.empty()) {
+    // The row of an argument that is written to holds what lay there before.
+    say(evidence_of(culprit, "reason"));
+    say("read as " + read_as);
+  } else if (has_row) {
     RowView row;
     report.read_row(culprit.row, row);
     std::string first = culprit.kind == "compute_fault" ? input_sentence(report, culprit.row) : "";

@@ -46,6 +46,14 @@ TEST_CASE("arguments: a kernel that writes its result to an argument is at fault
         "input_fault NPU._npu_paged_attention.0.forward input.query step 0 rank 0");
 }
 
+TEST_CASE("arguments: another scale of a kernel that writes to an argument is named") {
+  Script target = written("a4", "X"), golden = written("a4", "Y");
+  target.dump.records()[4].first.attributes_json = argument("scale_value", "float", "0.5");
+  golden.dump.records()[4].first.attributes_json = argument("scale_value", "float", "0.25");
+  CHECK(first(run(target, golden).table.localisation) ==
+        "input_fault NPU._npu_paged_attention.0.forward input.scale_value step 0 rank 0");
+}
+
 // Calls that scale by a number, all by the same.
 Script scaled(bool fault_before, const std::string& number, const char* mark) {
   Script script;

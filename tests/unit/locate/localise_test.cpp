@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -155,6 +157,41 @@ TEST_CASE("localise: a call that only the target has leaves the verdict structur
   const Outcome outcome = run(target, golden);
   CHECK(outcome.table.localisation.verdict == "structure_only");
   CHECK(outcome.table.localisation.culprits.empty());
+}
+
+bool says(const Localisation& found, const std::string& text) {
+  return std::any_of(found.notes.begin(), found.notes.end(),
+                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
+}
+
+TEST_CASE("localise: an output that one side did not record is no equal one") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) add_witnesses(*side);
+  target.op("Functional.linear.0.forward", {known(Role::input, "0", "a4")});
+  golden.call("Functional.linear.0.forward", {"a4"}, "b0");
+  const Localisation found = run(target, golden).table.localisation;
+  CHECK(found.verdict == "structure_only");
+  CHECK(says(found, "first Functional.linear.0.forward output.0"));
+}
+
+TEST_CASE("localise: the last call of the target without a partner is told") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) add_witnesses(*side);
+  target.call("Torch.addmm.0.forward", {"a4"}, "X");
+  golden.call("Functional.linear.0.forward", {"a4"}, "b0");
+  const Localisation found = run(target, golden).table.localisation;
+  CHECK(found.verdict == "structure_only");
+  CHECK(says(found, "Torch.addmm.0.forward, the last call of step 0, has no partner"));
+}
+
+TEST_CASE("localise: NaN on both sides is equal, and told") {
+  Script side;
+  TensorRecord result = measured(Role::output, "0", 1);
+  result.stats.max = result.stats.min = result.stats.mean = result.stats.l2norm = std::nan("");
+  side.op("Functional.linear.0.forward", {measured(Role::input, "0", 1), result});
+  const Localisation found = run(side, side).table.localisation;
+  CHECK(found.verdict == "identical");
+  CHECK(says(found, "NaN on both sides in 1 output, first Functional.linear.0.forward output.0"));
 }
 
 TEST_CASE("localise: what uninitialised memory holds is no fault") {
