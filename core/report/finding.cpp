@@ -46,7 +46,7 @@ std::string value_text(double value) {
 std::string against_text(double target, double golden) {
   for (const int digits : {4, 7, 17}) {
     const std::string a = fmt::format("{:.{}g}", target, digits), b = fmt::format("{:.{}g}", golden, digits);
-    if (a != b || digits == 17) return a + " against " + b;
+    if (a != b || digits == 17) return fmt::format("{} against {}", a, b);
   }
   return "";
 }
