@@ -144,8 +144,8 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
                         [](const OpRow& op) { return op.phase == Phase::backward; });
   measure_regime();
   measure_own_roundings();
-  measure_weights();
   if (noise != nullptr) measure_twin(*noise);
+  if (!deterministic_) measure_weights();
   find_in_order();
 }
 
@@ -223,17 +223,16 @@ void FaultFinder::mark_inner() {
 // A module that makes a call of one side alone is not spoken for by the calls that both sides make: what it
 // gives may lack one.
 void FaultFinder::mark_incomplete() {
-  std::unordered_map<OpId, OpId> target_of;
+  const auto is_alone = [](const OpPair& pair) { return pair.golden == kNoIndex || pair.target == kNoIndex; };
+  if (std::none_of(table_.pairs.ops.begin(), table_.pairs.ops.end(), is_alone)) return;
+  std::vector<OpId> target_of(table_.golden->ops().size(), kNoIndex);
   for (const OpPair& pair : table_.pairs.ops)
-    if (pair.golden != kNoIndex && pair.target != kNoIndex) target_of[pair.golden] = pair.target;
+    if (!is_alone(pair)) target_of[pair.golden] = pair.target;
   for (const OpPair& pair : table_.pairs.ops) {
-    if (pair.golden != kNoIndex && pair.target != kNoIndex) continue;
+    if (!is_alone(pair)) continue;
     const DumpIndex& index = pair.target != kNoIndex ? *table_.target : *table_.golden;
     OpId parent = index.ops()[pair.target != kNoIndex ? pair.target : pair.golden].parent;
-    if (pair.target == kNoIndex && parent != kNoIndex) {
-      const auto partner = target_of.find(parent);
-      parent = partner == target_of.end() ? kNoIndex : partner->second;
-    }
+    if (pair.target == kNoIndex && parent != kNoIndex) parent = target_of[parent];
     if (parent != kNoIndex) inner_open_[parent] = kIncomplete;
   }
 }
