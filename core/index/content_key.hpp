@@ -12,6 +12,8 @@ namespace ulpscope {
 struct ContentKey {
   uint64_t low = 0, high = 0;
   bool known() const { return (low | high) != 0; }
+  // For tables of keys.
+  uint64_t folded() const { return low ^ high; }
   friend bool operator==(const ContentKey&, const ContentKey&) = default;
 };
 

@@ -450,7 +450,7 @@ void FaultFinder::blame(size_t op, int64_t row, FaultKind kind, std::string conf
   if (kind == FaultKind::input_fault && !rows_[static_cast<size_t>(row)].value) {
     const ContentKey t = content_key(*table_.target, target_keys_, target_item(row));
     const ContentKey g = content_key(*table_.golden, golden_keys_, golden_item(row));
-    if (t.known() && g.known()) blamed_contents_[{t.low ^ t.high, g.low ^ g.high}] = 1;
+    if (t.known() && g.known()) blamed_contents_[{t.folded(), g.folded()}] = 1;
   }
   set_state(op, OpState::culprit);
 }

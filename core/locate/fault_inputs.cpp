@@ -142,7 +142,7 @@ void FaultFinder::pass_through(OpId target_op) {
 bool FaultFinder::seen_before(int64_t row) const {
   const ContentKey t = content_key(*table_.target, target_keys_, target_item(row));
   const ContentKey g = content_key(*table_.golden, golden_keys_, golden_item(row));
-  return t.known() && g.known() && blamed_contents_.count({t.low ^ t.high, g.low ^ g.high}) > 0;
+  return t.known() && g.known() && blamed_contents_.count({t.folded(), g.folded()}) > 0;
 }
 
 // Whether an input is a weight, bias or table rather than a value that the run computed.
@@ -234,13 +234,12 @@ bool FaultFinder::look_at_writer(size_t reader, int64_t row, Incoming& in) {
 // Whether one side reads in another call what the other one reads here: then it is the calls that do not
 // belong together, not the weight that is wrong.
 bool FaultFinder::is_misplaced_weight(int64_t row) {
-  const auto fold = [](const ContentKey& key) { return key.low ^ key.high; };
   const auto read_by = [&](const DumpIndex& index, const ContentKeys& keys) {
     std::unordered_set<uint64_t> contents;
     for (size_t item = 0; item < index.items().size(); ++item)
       if (reads(index.items()[item].role))
         if (const ContentKey key = content_key(index, keys, static_cast<ItemId>(item)); key.known())
-          contents.insert(fold(key));
+          contents.insert(key.folded());
     return contents;
   };
   if (golden_contents_.empty()) {
@@ -249,7 +248,8 @@ bool FaultFinder::is_misplaced_weight(int64_t row) {
   }
   const ContentKey t = content_key(*table_.target, target_keys_, target_item(row));
   const ContentKey g = content_key(*table_.golden, golden_keys_, golden_item(row));
-  return t.known() && g.known() && (golden_contents_.contains(fold(t)) || target_contents_.contains(fold(g)));
+  return t.known() && g.known() &&
+         (golden_contents_.contains(t.folded()) || target_contents_.contains(g.folded()));
 }
 
 // Whether golden's value is one above that of the step before: a position or a length, which no sampler

@@ -130,14 +130,13 @@ class ContentPairing {
   // Whether what reads the results of the moved calls reads the same on both sides. Were the calls in order
   // and their inputs wrong, it would not.
   bool readers_agree() const {
-    const auto fold = [](const ContentKey& key) { return key.low ^ key.high; };
     const auto results_of = [&](const PairingSide& side, auto op_of) {
       std::unordered_map<uint64_t, OpId> results;  // to the op of the target that they belong to
       for (const auto& move : moves_)
         for (const ItemRow& item : side.index.items(op_of(move)))
           if (item.role == Role::output && item.tensor != kNoIndex)
             if (const ContentKey key = recorded_key(side.index, item.tensor); key.known())
-              results.emplace(fold(key), move.first);
+              results.emplace(key.folded(), move.first);
       return results;
     };
     const auto of_target = results_of(target_, [](const auto& move) { return move.first; });
@@ -150,11 +149,11 @@ class ContentPairing {
       const auto t = target_.index.items(op), g = golden_.index.items(golden);
       for (size_t i = 0; i < std::min(t.size(), g.size()); ++i) {
         if (t[i].role == Role::output || t[i].tensor == kNoIndex || g[i].tensor == kNoIndex) continue;
-        const auto result = of_target.find(fold(recorded_key(target_.index, t[i].tensor)));
+        const auto result = of_target.find(recorded_key(target_.index, t[i].tensor).folded());
         if (result == of_target.end()) continue;
         read = true;
         // The result of the same call, however far off, is the same operand.
-        const auto same = of_golden.find(fold(recorded_key(golden_.index, g[i].tensor)));
+        const auto same = of_golden.find(recorded_key(golden_.index, g[i].tensor).folded());
         if (same != of_golden.end() && same->second == result->second) continue;
         if (distance(target_.index, t[i].tensor, golden_.index, g[i].tensor) > allowed) return false;
       }
