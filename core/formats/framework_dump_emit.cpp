@@ -25,6 +25,17 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
+// Why the entry of a call is none; empty where it is one. What a program saved for debugging may be any
+// value, and of keys of other forms nothing is known.
+std::string entry_fault(const JsonTape& tape, const DumpKey& key) {
+  constexpr std::string_view kWords[] = {"null",   "a truth value", "a number",
+                                         "a text", "a list",        "an object"};
+  const JsonKind kind = tape.at(0).kind;
+  if (kind == JsonKind::object || key.form == KeyForm::debug || key.form == KeyForm::unknown) return {};
+  return "the entry is " + std::string(kWords[static_cast<size_t>(kind)]) +
+         ", expected an object with inputs and outputs";
+}
+
 bool has_no_elements(const Shape& shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
 
 std::string_view role_word(Role role) {
@@ -215,9 +226,11 @@ void FolderEmitter::emit_entries(Plan& plan, const File& file) {
         }
         if (index % 256 == 0) host_.check_cancelled();
         switch (tape.read(lexer)) {
-          case JsonRead::ok:
-            emit_entry(plan, index, &tape, {});
+          case JsonRead::ok: {
+            const std::string fault = entry_fault(tape, plan.entry_keys[index]);
+            emit_entry(plan, index, fault.empty() ? &tape : nullptr, fault);
             break;
+          }
           case JsonRead::too_deep:
             emit_entry(plan, index, nullptr, "nested deeper than 64 containers");
             break;

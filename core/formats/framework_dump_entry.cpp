@@ -289,9 +289,16 @@ void EntryReader::tensor_leaf(uint32_t node) {
     tensor.dtype_text.clear();
     tensor.dtype = DType::none;
   }
-  tensor.foreign = tensor.dtype == DType::none && tensor.data_name.ends_with(".npy");
+  const uint32_t type = tape_->find(node, "type");
+  const bool is_numpy = tape_->is(type, JsonKind::text) && tape_->text(type) == "numpy.ndarray";
+  tensor.foreign = tensor.dtype == DType::none && is_numpy && tensor.data_name.ends_with(".npy");
   if ((seen & kShapeMember) == 0) tensor.fault = "no shape";
   if (!tensor.fault.empty()) tensor.shape.clear();
+  // Nothing tells how many bytes an element has, nor how near two of them may be.
+  if (tensor.fault.empty() && tensor.dtype == DType::none && !is_numpy)
+    tensor.fault = tensor.dtype_text.empty() ? "no dtype"
+                                             : "dtype \"" + printable(tensor.dtype_text) +
+                                                   "\": expected an element type, such as torch.float32";
   if (tensor.fault.empty() && tensor.has_bad_data_name) tensor.fault = "data_name is no name of a file";
   if (tensor.fault.empty() && !tensor.data_name.empty() && !is_safe_relative(tensor.data_name))
     tensor.fault = "data_name \"" + printable(tensor.data_name) + "\": path leaves the dump";

@@ -32,21 +32,30 @@ std::string head_of(const std::string& root, const std::string& relative, uint64
   return text;
 }
 
-// Whether the text begins as an object whose first members are task and level and which has data.
-bool is_dump(std::string_view text) {
+// What a text named as a dump.json is. damaged: no whole object, or one that lacks a part of a dump and holds
+// nothing of anything else.
+enum class Kind { dump, damaged, other };
+
+// A dump begins as an object whose first members are task and level and which has data.
+Kind kind_of(std::string_view text) {
   JsonLexer lexer(text);
-  if (lexer.next() != JsonToken::begin_object) return false;
+  if (lexer.next() != JsonToken::begin_object) return Kind::damaged;
   bool task = false, level = false;
-  while (lexer.next() == JsonToken::key) {
+  JsonToken token = lexer.next();
+  for (; token == JsonToken::key; token = lexer.next()) {
     const std::string name(lexer.text());
     const JsonToken first = lexer.next();
     task |= name == "task" && first == JsonToken::text;
     level |= name == "level" && first == JsonToken::text;
-    if (name == "data") return task && level && first == JsonToken::begin_object;
-    if (!task || !skip_json_value(lexer, first)) return false;
+    if (name == "data" && task && level && first == JsonToken::begin_object) return Kind::dump;
+    if (first == JsonToken::broken) return Kind::damaged;
+    if (!task) return Kind::other;
+    if (name == "data" || !skip_json_value(lexer, first)) return Kind::damaged;
   }
-  return false;
+  return Kind::damaged;
 }
+
+bool is_dump(std::string_view text) { return kind_of(text) == Kind::dump; }
 
 // As text.find, which looks for the first byte alone: in a dump a '.' stands every few bytes.
 size_t find(std::string_view text, std::string_view word, size_t from = 0) {
@@ -96,8 +105,16 @@ std::string trouble_with(const std::string& root, const std::string& relative) {
   return file.ok() ? std::string() : file.error().message;
 }
 
+// Whether what is written beside a dump.json alone is in the folder, whose path ends with a slash.
+bool has_companions(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder + "construct.json", ignored) ||
+         std::filesystem::exists(folder + "stack.json", ignored);
+}
+
 struct Evidence {
   std::string unreadable;  // the first dump.json that is there and cannot be opened, with the reason
+  std::string damaged;     // the first one that is missing, or is no dump and nothing else either
   bool dump = false, files_only = false, vllm = false, second_forward = false;
 };
 
@@ -123,13 +140,20 @@ Evidence look(std::string_view path, bool wants_vllm) {
       const std::string text = is_sure ? std::string() : head_of(layout->root, prefix + name);
       if (!is_sure && text.empty() && evidence.unreadable.empty())
         evidence.unreadable = trouble_with(layout->root, prefix + name);
-      if (!is_sure && (text.empty() || !is_dump(text))) continue;
+      const Kind kind = is_sure ? Kind::dump : kind_of(text);
+      if (kind == Kind::damaged && evidence.damaged.empty() && name.ends_with(".json") &&
+          File::open_under(layout->root, prefix + name, true).ok())
+        evidence.damaged = prefix + name + ": damaged, expected a dump.json with task, level and data";
+      if (kind != Kind::dump) continue;
       any = evidence.dump = true;
       if (!wants_vllm) continue;
       evidence.vllm |= shows_vllm(text, head_of(layout->root, prefix + "stack.json", kHeadBytes, false));
       if (evidence.vllm) evidence.second_forward |= shows_second_forward(text);
     }
     if (any) ++looked_into;
+    if (!any && evidence.damaged.empty() && layout->file.empty() &&
+        has_companions(layout->root + "/" + prefix))
+      evidence.damaged = prefix + "dump.json: missing beside construct.json or stack.json";
   }
   if (evidence.dump || !layout->file.empty() || layout->folders.empty()) return evidence;
   const auto names =
@@ -150,6 +174,7 @@ Probe probe_framework(std::string_view path, FrameworkFlavour flavour) {
     return is_torch ? Probe{55, "dump_tensor_data without dump.json, its files named for calls"}
                     : Probe{0, "no dump.json to tell vLLM by"};
   if (!evidence.dump && !evidence.unreadable.empty()) return {is_torch ? 55 : 0, evidence.unreadable};
+  if (!evidence.dump && !evidence.damaged.empty()) return {is_torch ? 55 : 0, evidence.damaged};
   if (!evidence.dump) return {0, "no dump.json or debug.json with task, level and data"};
   if (is_torch) return {60, "a dump.json with task, level and data"};
   if (!evidence.vllm) return {0, "a framework dump, but nothing of vLLM in it"};

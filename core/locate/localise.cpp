@@ -137,17 +137,18 @@ std::string blind_note(const ResultTable& table, const FaultFinder& finder) {
 }
 
 std::string run_verdict(const ResultTable& table, const FaultFinder& finder, const Counts& counts,
-                        const Priors& priors, std::vector<std::string>& notes) {
+                        const LocaliseOptions& options, std::vector<std::string>& notes) {
   if (counts.compared == 0) {
     notes.push_back(
-        "no tensor could be compared: dump with task tensor or statistics on both sides, or name what "
-        "belongs "
-        "together in a mapping file");
+        counts.unreadable > 0 || options.lost_input
+            ? "no tensor could be compared: dump again, or repair what the errors name"
+            : "no tensor could be compared: dump with task tensor or statistics on both sides, or "
+              "name what belongs together in a mapping file");
     return "inconclusive";
   }
   if (knows_nothing_of_inputs(table)) {
     const bool rounding = std::all_of(finder.rows().begin(), finder.rows().end(), [&](const RowError& row) {
-      return !differs(row) || is_one_rounding(row, priors);
+      return !differs(row) || is_one_rounding(row, options.priors);
     });
     if (counts.differing > 0 && !rounding)
       notes.push_back("files say nothing of inputs: compare dumps of the run to find the operation at fault");
@@ -407,7 +408,7 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
   set_producers(table, finder, pool);
   Localisation& found = table.localisation;
   found = {};
-  found.verdict = run_verdict(table, finder, counts, options.priors, found.notes);
+  found.verdict = run_verdict(table, finder, counts, options, found.notes);
   if (options.lost_input) doubt_lost_input(found);
   note_parameters(table, finder, found.notes);
   if (finder.faults().empty() && !knows_nothing_of_inputs(table)) note_uncompared(table, counts, found.notes);

@@ -69,6 +69,47 @@ class LostInput(runs.RunTest):
         self.assertIn("nested deeper than 64 containers", self.check(3, "list", self.path("d")).err)
         self.assertIn("nested deeper than 64 containers", self.check(3, "overflow", self.path("d"), "-o", self.path("out")).err)
 
+    def test_a_dump_json_that_is_none_is_lost_input_and_named(self):
+        good = dump_json({"Torch.relu.0.forward": call([tensor()], [tensor()])})
+        self.write("g/step0/rank0/dump.json", good)
+        for text, trouble in (("", "byte 0: the file is empty"), ("{}", 'no member "data"'), ("[]", "expected an object"),
+                              (good[:12], "the text ends early"), (good[:30], "the text ends early")):
+            self.write("t/step0/rank0/dump.json", text)
+            with self.subTest(text):
+                for words in (("compare", "t", "g", "-o", "out"), ("compare", "g", "t", "-o", "out"), ("list", "t"),
+                              ("compare", "t/step0/rank0/dump.json", "g", "-o", "out"), ("overflow", "t", "-o", "out")):
+                    run = self.check(3, *words)
+                    self.assertIn("dump.json: ", run.out + run.err)
+                    self.assertIn(trouble, run.out + run.err)
+        self.assertIn("no tensor could be compared: dump again, or repair what the errors name",
+                      self.check(3, "compare", "t", "g", "-o", "out").out)
+
+    def test_an_element_type_of_an_unknown_name_is_no_pass(self):
+        strange = dict(tensor(), dtype="torch.float12")
+        for task, more in (("statistics", {}), ("md5", {"md5": "01234567"}), ("tensor", {"data_name": "x.npy"})):
+            entry = call([dict(tensor(), **more)], [dict(strange, **more)])
+            self.one_call("t", 0, dump_json({"Torch.relu.0.forward": entry}, task=task))
+            with self.subTest(task):
+                run = self.check(3, "compare", "t", "t", "--format", "json", "-o", "out/" + task, "--exact-output")
+                self.assertIn('step0/rank0/dump.json: Torch.relu.0.forward: output.0: dtype "torch.float12": expected an '
+                              "element type, such as torch.float32", run.out)
+                rows = self.read_json("out", task, "compare_result.json")["rows"]
+                self.assertEqual([row["verdict"] for row in rows], ["pass", "skip"])
+                self.assertIn('dtype "torch.float12"', self.check(3, "list", "t").err)
+
+    def test_a_call_that_is_no_object_is_lost_input(self):
+        entry = call([tensor()], [tensor()])
+        good = {"Torch.relu.%d.forward" % i: entry for i in range(3)}
+        self.write("g/step0/rank0/dump.json", dump_json(good))
+        for value, word in ((None, "null"), (3, "a number"), ("x", "a text"), ([1], "a list")):
+            self.write("t/step0/rank0/dump.json", dump_json(dict(good, **{"Torch.relu.1.forward": value})))
+            trouble = "Torch.relu.1.forward: the entry is %s, expected an object with inputs and outputs" % word
+            with self.subTest(word):
+                for words in (("compare", "t", "g", "-o", "out"), ("compare", "g", "t", "-o", "out"),
+                              ("compare", "t", "t", "-o", "out"), ("list", "t"), ("overflow", "t", "-o", "out")):
+                    run = self.check(3, *words)
+                    self.assertIn(trouble, run.out + run.err)
+
     def test_a_step_folder_without_ranks_is_lost_where_the_other_side_has_data(self):
         for side, step in (("a", 0), ("a", 1), ("b", 0)):
             self.one_call(side, step)

@@ -187,6 +187,9 @@ TEST_CASE("entry: faults of a tensor") {
   for (int i = 0; i < 32; ++i) dims += ",1";
   CHECK(one("\"dtype\":\"torch.float32\",\"shape\":[" + dims + "]").reader.tensor(0).fault ==
         "shape has 33 dimensions, expected at most 32");
+  CHECK(one(R"("dtype":"torch.float12","shape":[1])").reader.tensor(0).fault ==
+        "dtype \"torch.float12\": expected an element type, such as torch.float32");
+  CHECK(one(R"("dtype":null,"shape":[1])").reader.tensor(0).fault == "no dtype");
 }
 
 TEST_CASE("entry: a file name that leaves the dump is a fault, one below its folder is not") {

@@ -312,6 +312,25 @@ TEST_CASE("scan: an entry that is too deep keeps a row, the rest goes on") {
   CHECK(scan.records.diagnoses[0].text == "nested deeper than 64 containers");
 }
 
+TEST_CASE("scan: an entry of a call that is no object keeps a row, and what it is is told") {
+  const std::pair<const char*, const char*> kEntries[] = {
+      {"null", "null"}, {"true", "a truth value"}, {"3", "a number"}, {"\"x\"", "a text"}, {"[1]", "a list"}};
+  for (const auto& each : kEntries) {
+    const std::string entry = each.first, word = each.second;
+    CAPTURE(entry);
+    const test::TempFolder folder;
+    std::string entries = "\"Torch.f.0.forward\":";
+    entries.append(entry).append(",\"Torch.g.0.forward\":").append(kEntry).append(",\"x.0.debug\":null");
+    folder.write("dump.json", dump_of(entries));
+    const Scan scan(folder.path());
+    REQUIRE(scan.records.ops.size() == 3);
+    REQUIRE(scan.records.tensors.size() == 2);
+    CHECK(scan.records.tensors[0].absent == ULPSCOPE_ABSENT_BAD);
+    CHECK(texts_of(scan) == "dump.json: Torch.f.0.forward: the entry is " + word +
+                                ", expected an object with inputs and outputs\n");
+  }
+}
+
 TEST_CASE("scan: a key that stands there twice is kept twice") {
   const test::TempFolder folder;
   folder.write("dump.json", dump_of("\"Torch.f.0.forward\":" + kEntry + ",\"Torch.f.0.forward\":" + kEntry));

@@ -75,6 +75,28 @@ TEST_CASE("probe: debug.json is a dump, other JSON and nothing are none") {
   CHECK(probe(entry_torch_api(), folder.path()) == 60);
 }
 
+TEST_CASE("probe: a dump.json that is empty, broken or without its members is a damaged dump") {
+  for (const char* text :
+       {"", "{}", "{\"task\": \"stat", "{\"task\": \"tensor\", \"level\": \"L1\"}", "[]", "hello"}) {
+    CAPTURE(text);
+    const test::TempFolder folder;
+    folder.write("step0/rank0/dump.json", text);
+    CHECK(probe(entry_torch_api(), folder.path()) == 55);
+    CHECK(probe(entry_torch_api(), folder / "step0/rank0/dump.json") == 55);
+    CHECK(probe(entry_vllm_v1(), folder.path()) == 0);
+    folder.write("step0/rank0/model.onnx", text);
+    CHECK(probe(entry_torch_api(), folder / "step0/rank0/model.onnx") == 0);
+  }
+}
+
+TEST_CASE("probe: what stands beside a dump.json tells that it is missing") {
+  const test::TempFolder folder;
+  folder.write("step0/rank0/notes.txt", "");
+  CHECK(probe(entry_torch_api(), folder.path()) == 0);
+  folder.write("step0/rank0/stack.json", "{}");
+  CHECK(probe(entry_torch_api(), folder.path()) == 55);
+}
+
 TEST_CASE("options: what is not an option is refused by name") {
   const std::string path = kData + "misc_backward_tensor_mix/single";
   CHECK(
