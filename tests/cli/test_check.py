@@ -52,6 +52,11 @@ class CheckTest(runs.RunTest):
 class RecordedDevice(CheckTest):
     """Needs no LibTorch: formulas against what the dump holds."""
 
+    def test_a_call_that_is_no_object_is_skipped_and_exits_3(self):
+        path = self.dump({"NPU.npu_mish.0.forward": None})
+        self.assertIn("the entry is null, expected an object with inputs and outputs", self.run_check(3, path).err)
+        self.assertEqual(self.apis["NPU.npu_mish.0"]["forward"], "SKIP")
+
     def test_a_right_output_passes(self):
         # mish(1) = tanh(log(1 + e)) = 0.8650983882673103
         run = self.run_check(0, self.mish(0.8650983882673103))
