@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "locate/evidence.hpp"
 #include "locate/fault_finder.hpp"
+#include "locate/lone_groups.hpp"
 
 namespace ulpscope {
 namespace {
@@ -191,7 +192,8 @@ std::string row_name(const ResultTable& table, int64_t number) {
 }
 
 // What a verdict without a culprit must not hide: results that were not compared, and NaN on both sides.
-void note_uncompared(const ResultTable& table, const Counts& counts, std::vector<std::string>& notes) {
+void note_uncompared(const ResultTable& table, const Counts& counts, const LoneGroups& lone,
+                     std::vector<std::string>& notes) {
   if (counts.one_sided_outputs > 0)
     notes.push_back(fmt::format(
         "{} {} of paired calls {} recorded on one side only and could not be compared, first {}",
@@ -205,7 +207,8 @@ void note_uncompared(const ResultTable& table, const Counts& counts, std::vector
   for (const OpPair& pair : table.pairs.ops)
     if (pair.target != kNoIndex) alone[pair.target] = pair.golden == kNoIndex && !pair.by_design;
   for (const StepRank& group : table.target->groups()) {
-    if (group.ops.empty() || !alone[group.ops.back()]) continue;
+    const bool is_told = std::find(lone.target.begin(), lone.target.end(), &group) != lone.target.end();
+    if (group.ops.empty() || !alone[group.ops.back()] || is_told) continue;
     notes.push_back(
         fmt::format("{}, the last call of step {}, has no partner: what it gives was not compared",
                     table.target->text(table.target->ops()[group.ops.back()].name), std::max(group.step, 0)));
@@ -411,7 +414,10 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
   found.verdict = run_verdict(table, finder, counts, options, found.notes);
   if (options.lost_input) doubt_lost_input(found);
   note_parameters(table, finder, found.notes);
-  if (finder.faults().empty() && !knows_nothing_of_inputs(table)) note_uncompared(table, counts, found.notes);
+  const LoneGroups lone = lone_groups(table);
+  if (finder.faults().empty() && !knows_nothing_of_inputs(table))
+    note_uncompared(table, counts, lone, found.notes);
+  for (std::string& note : lone_group_notes(table, lone)) found.notes.push_back(std::move(note));
   if (!knows_nothing_of_inputs(table)) {
     for (const Fault& fault : finder.faults()) found.culprits.push_back(describe(table, finder, fault));
     found.suspects = suspects(table, finder);

@@ -184,6 +184,20 @@ TEST_CASE("localise: the last call of the target without a partner is told") {
   CHECK(says(found, "Torch.addmm.0.forward, the last call of step 0, has no partner"));
 }
 
+TEST_CASE("localise: steps and ranks that one side has alone are told with their rows") {
+  Script target, golden;
+  for (const auto& [step, rank] : std::vector<std::pair<int, int>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}})
+    target.at(step, rank).call("Torch.add.0.forward", {"a0"}, "a1");
+  for (const auto& [step, rank] :
+       std::vector<std::pair<int, int>>{{0, 0}, {0, 7}, {1, 0}, {1, 1}, {1, 7}, {2, 0}, {3, 0}, {3, 7}})
+    golden.at(step, rank).call("Torch.add.0.forward", {"a0", "b"}, "a1");
+  const Localisation found = run(target, golden).table.localisation;
+  CHECK(found.notes ==
+        std::vector<std::string>{"step 0 rank 1 is only in target: its 2 rows were not compared",
+                                 "steps 2, 3 are only in golden: their 9 rows were not compared",
+                                 "rank 7 is only in golden: its 6 rows were not compared"});
+}
+
 TEST_CASE("localise: NaN on both sides is equal, and told") {
   Script side;
   TensorRecord result = measured(Role::output, "0", 1);
