@@ -4,10 +4,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <vector>
+#include <utility>
 
 namespace ulpscope {
 namespace {
@@ -111,6 +112,19 @@ Status for_each_entry(const std::string& folder,
     if (name == "." || name == "..") continue;
     if (!body(name, kind_of(::dirfd(stream.get()), *entry))) return {};
   }
+}
+
+const Result<std::vector<FolderNames::Entry>>& FolderNames::in(const std::string& folder) {
+  const auto known = listed_.find(folder);
+  if (known != listed_.end()) return known->second;
+  std::vector<Entry> entries;
+  const Status listed = for_each_entry(folder, [&](std::string_view name, EntryKind kind) {
+    if (kind == EntryKind::folder || kind == EntryKind::link) entries.push_back({std::string(name), kind});
+    return true;
+  });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  auto answer = listed.ok() ? Result<std::vector<Entry>>(std::move(entries)) : listed.error();
+  return listed_.emplace(folder, std::move(answer)).first->second;
 }
 
 std::string dump_root(const std::string& path) {

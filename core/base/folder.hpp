@@ -4,9 +4,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -18,6 +20,23 @@ enum class EntryKind { file, folder, link, other };
 // is valid during the call. io when folder cannot be listed. Any thread.
 Status for_each_entry(const std::string& folder,
                       const std::function<bool(std::string_view, EntryKind)>& body);
+
+// The folders, and the links, in folders of one tree. Finding out what a tree is asks a folder several times;
+// each is listed once, which matters where tens of thousands of files lie beside the folders. One thread at a
+// time; what is added to a folder afterwards is not seen.
+class FolderNames {
+ public:
+  struct Entry {
+    std::string name;
+    EntryKind kind = EntryKind::folder;  // folder or link
+  };
+
+  // The entries of a folder, sorted by name, valid as long as this object. io when it cannot be listed.
+  const Result<std::vector<Entry>>& in(const std::string& folder);
+
+ private:
+  std::map<std::string, Result<std::vector<Entry>>> listed_;
+};
 
 // What the entry at path itself is, without following it where it is a link. Nothing: there is none, or its
 // folder cannot be searched. Any thread.

@@ -247,10 +247,10 @@ Probe probe_acl(std::string_view path) {
   std::error_code error;
   const std::string text(path);
   if (std::filesystem::is_directory(text, error)) {
-    if (is_acl_leaf(text)) return {90, "files named as those of an offline-model dump"};
     const auto tree = find_acl_tree(text);
     if (!tree.ok() && tree.error().code == Code::io) return {55, tree.error().message};
     if (!tree.ok()) return {0, "no file is named as those of an offline-model dump"};
+    if (tree->leaves.front().folder.empty()) return {90, "files named as those of an offline-model dump"};
     return {85, "folders with files named as those of an offline-model dump"};
   }
   const std::string name = std::filesystem::path(text).filename().string();

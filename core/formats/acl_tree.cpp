@@ -98,37 +98,60 @@ std::vector<std::string> graph_files(const fs::path& folder, std::vector<std::st
   return found;
 }
 
-// The leaves below the root, and what may be one and is not read.
+// What the names of the files in a folder say of it.
+class LeafSigns {
+ public:
+  void see(std::string_view name, EntryKind kind) {
+    if (kind == EntryKind::folder) return;
+    named_ = named_ || parse_acl_name(name).has_value();
+    mapping_ |= name == "mapping.csv";
+    hash_ |= is_acl_hash(name);
+  }
+  bool is_sure() const { return named_; }
+  bool is_leaf() const { return named_ || (mapping_ && hash_); }
+
+ private:
+  bool named_ = false, mapping_ = false, hash_ = false;
+};
+
+// Whether the folder itself holds files of an offline-model dump.
+bool is_leaf(const std::string& folder) {
+  LeafSigns signs;
+  // A folder that cannot be listed is none.
+  (void)for_each_entry(folder, [&](std::string_view name, EntryKind kind) {
+    signs.see(name, kind);
+    return !signs.is_sure();
+  });
+  return signs.is_leaf();
+}
+
+// The leaves below the root, and what may be one and is not read: the root alone where it is one itself.
 Status find_leaves(const fs::path& root, AclTree& tree) {
+  LeafSigns root_signs;
   const auto visit = [&](const std::string& relative, EntryKind kind) {
+    const bool is_below = relative.find('/') != std::string::npos;
+    if (!is_below) root_signs.see(relative, kind);
+    if (is_below ? root_signs.is_leaf() : root_signs.is_sure()) return Walk::end;
     const std::string path = tree.root + "/" + relative;
     std::error_code ignored;
     if (kind == EntryKind::link && is_acl_hash(fs::path(relative).filename().string()) &&
         fs::is_directory(path, ignored))
       tree.unread.emplace_back(relative, "a symbolic link in place of a folder is not followed");
     tree.has_others |= kind == EntryKind::file && !relative.ends_with(".json") && !relative.ends_with(".csv");
-    if (kind == EntryKind::folder && is_acl_leaf(path)) tree.leaves.push_back(make_leaf(root, relative));
+    if (kind == EntryKind::folder && is_leaf(path)) tree.leaves.push_back(make_leaf(root, relative));
     return Walk::enter;
   };
-  return walk_folder(tree.root, visit, [&](const std::string& relative, const std::string& why) {
+  ULPSCOPE_TRY(walk_folder(tree.root, visit, [&](const std::string& relative, const std::string& why) {
     tree.unread.emplace_back(relative, why);
-  });
+  }));
+  if (!root_signs.is_leaf()) return {};
+  tree.leaves = {make_leaf(root, "")};
+  tree.unread.clear();
+  tree.has_others = false;
+  return {};
 }
 
 }  // namespace
-
-bool is_acl_leaf(const std::string& folder) {
-  bool named = false, mapping = false, hash = false;
-  // A folder that cannot be listed is none.
-  (void)for_each_entry(folder, [&](std::string_view name, EntryKind kind) {
-    if (kind == EntryKind::folder) return true;
-    named = parse_acl_name(name).has_value();
-    mapping |= name == "mapping.csv";
-    hash |= is_acl_hash(name);
-    return !named;
-  });
-  return named || (mapping && hash);
-}
 
 Result<AclTree> find_acl_tree(const std::string& path) {
   AclTree tree;
@@ -144,10 +167,6 @@ Result<AclTree> find_acl_tree(const std::string& path) {
   }
   tree.root = path;
   const fs::path root = absolute(path);
-  if (is_acl_leaf(path)) {
-    tree.leaves.push_back(make_leaf(root, ""));
-    return tree;
-  }
   ULPSCOPE_TRY(find_leaves(root, tree));
   const auto may_hold = [](const auto& each) {
     return is_acl_hash(fs::path(each.first).filename().string());  // every level but the model is a number

@@ -42,7 +42,4 @@ Result<AclTree> find_acl_tree(const std::string& path);
 // nearest folder with a .json file whose top level has "graph". usage: that folder has several.
 Result<FusionFile> find_fusion_json(const AclTree& tree, const AclLeaf& leaf);
 
-// Whether a folder directly holds a dump file; looks at names only.
-bool is_acl_leaf(const std::string& folder);
-
 }  // namespace ulpscope

@@ -29,13 +29,12 @@ std::string joined(const std::string& folder, const std::string& name) {
 }
 
 // Names of the folders in a folder, sorted; none when it cannot be listed. Links are not entered.
-std::vector<std::string> folders_in(const std::string& path) {
+std::vector<std::string> folders_in(FolderNames& tree, const std::string& path) {
   std::vector<std::string> names;
-  (void)for_each_entry(path, [&](std::string_view name, EntryKind kind) {
-    if (kind == EntryKind::folder) names.emplace_back(name);
-    return true;
-  });
-  std::sort(names.begin(), names.end());
+  const auto& entries = tree.in(path);
+  if (!entries.ok()) return names;
+  for (const FolderNames::Entry& entry : *entries)
+    if (entry.kind == EntryKind::folder) names.push_back(entry.name);
   return names;
 }
 
@@ -54,13 +53,13 @@ bool is_op_folder(const std::string& name) {
   return op && !parse_atb_number(op->type);
 }
 
-bool is_round(const std::string& folder) {
+bool is_round(FolderNames& tree, const std::string& folder) {
   if (has_table(folder)) return true;
-  for (const std::string& name : folders_in(folder)) {
+  for (const std::string& name : folders_in(tree, folder)) {
     if (!is_op_folder(name)) continue;
     const std::string op = folder + "/" + name;
     if (is_folder(op + "/before") || is_folder(op + "/after")) return true;
-    for (const std::string& inner : folders_in(op))
+    for (const std::string& inner : folders_in(tree, op))
       if (is_op_folder(inner)) return true;
   }
   return false;
@@ -68,13 +67,13 @@ bool is_round(const std::string& folder) {
 
 // The rounds of a process. Beside a round, a folder whose table is empty or broken, or that cannot be listed,
 // is one too: what it lacks is told when it is read.
-std::vector<std::pair<int64_t, std::string>> rounds_in(const std::string& folder) {
+std::vector<std::pair<int64_t, std::string>> rounds_in(FolderNames& tree, const std::string& folder) {
   std::vector<std::pair<int64_t, std::string>> rounds, broken;
-  for (const std::string& name : folders_in(folder)) {
+  for (const std::string& name : folders_in(tree, folder)) {
     const auto number = parse_atb_number(name);
     if (!number || *number > INT32_MAX) continue;
     const std::string path = folder + "/" + name;
-    if (is_round(path))
+    if (is_round(tree, path))
       rounds.emplace_back(*number, name);
     else if (entry_kind(joined(path, std::string(kTable))) || !listing_trouble(path).empty())
       broken.emplace_back(*number, name);
@@ -84,12 +83,12 @@ std::vector<std::pair<int64_t, std::string>> rounds_in(const std::string& folder
   return rounds;
 }
 
-bool is_process(const std::string& folder) { return !rounds_in(folder).empty(); }
+bool is_process(FolderNames& tree, const std::string& folder) { return !rounds_in(tree, folder).empty(); }
 
-std::vector<std::string> processes_in(const std::string& folder) {
+std::vector<std::string> processes_in(FolderNames& tree, const std::string& folder) {
   std::vector<std::string> names;
-  for (const std::string& name : folders_in(folder))
-    if (parse_atb_process(name) && is_process(folder + "/" + name)) names.push_back(name);
+  for (const std::string& name : folders_in(tree, folder))
+    if (parse_atb_process(name) && is_process(tree, folder + "/" + name)) names.push_back(name);
   return names;
 }
 
@@ -99,8 +98,8 @@ bool is_older_root(const std::string& name) {
 }
 
 // The folder below `kind` that belongs to a process: of its name, of its process id, or the only one.
-std::string topology_folder(const std::string& kind, const std::string& process_name) {
-  const std::vector<std::string> names = folders_in(kind);
+std::string topology_folder(FolderNames& tree, const std::string& kind, const std::string& process_name) {
+  const std::vector<std::string> names = folders_in(tree, kind);
   const auto process = parse_atb_process(process_name);
   for (const std::string& name : names)
     if (name == process_name) return kind + "/" + name;
@@ -111,10 +110,10 @@ std::string topology_folder(const std::string& kind, const std::string& process_
 }
 
 // process_path is the absolute path of a folder of rounds.
-AtbProcessFolders topology_of(const std::string& process_path) {
+AtbProcessFolders topology_of(FolderNames& tree, const std::string& process_path) {
   const std::string base = parent_of(parent_of(process_path)), name = last_part(process_path);
   const std::string info = is_folder(base + "/info") ? base + "/info" : base;
-  return {topology_folder(info + "/model", name), topology_folder(info + "/layer", name)};
+  return {topology_folder(tree, info + "/model", name), topology_folder(tree, info + "/layer", name)};
 }
 
 bool listed(const std::vector<int32_t>& list, int64_t number) {
@@ -160,16 +159,16 @@ class Finder {
   // Recognises a folder from the innermost level outwards. False: it is none of them.
   Result<bool> folder(const std::string& relative) {
     const std::string path = full(relative);
-    if (is_round(path)) {
+    if (is_round(names_, path)) {
       lone_round(relative);
       return true;
     }
-    if (is_process(path)) {
+    if (is_process(names_, path)) {
       process(relative);
       return true;
     }
     note_unread(relative);
-    if (const auto names = processes_in(path); !names.empty()) {
+    if (const auto names = processes_in(names_, path); !names.empty()) {
       ULPSCOPE_TRY(processes(relative, names));
       return true;
     }
@@ -183,25 +182,26 @@ class Finder {
 
   // What may hold rounds by its name and is not looked into.
   void note_unread(const std::string& relative) {
-    (void)for_each_entry(full(relative), [&](std::string_view text, EntryKind kind) {
-      const std::string name(text), path = full(relative) + "/" + name;
+    const auto& entries = names_.in(full(relative));
+    if (!entries.ok()) return;
+    for (const auto& [name, kind] : *entries) {
+      const std::string path = full(relative) + "/" + name;
       const bool is_round_of = parse_atb_number(name) && parse_atb_process(last_part(absolute(relative)));
       const bool is_level =
           name == "atb_dump_data" || (!relative.empty() && (name == "data" || name == "tensors"));
-      if (!is_level && !is_round_of && !parse_atb_process(name)) return true;
+      if (!is_level && !is_round_of && !parse_atb_process(name)) continue;
       std::error_code ignored;
       std::string trouble;
       if (kind == EntryKind::folder) trouble = listing_trouble(path);
       if (kind == EntryKind::link && fs::is_directory(path, ignored))
         trouble = "a symbolic link in place of a folder is not followed";
       if (!trouble.empty()) out_.unread.emplace_back(joined(relative, name), trouble);
-      return true;
-    });
+    }
   }
 
   Result<bool> older_roots(const std::string& relative) {
     std::vector<std::string> roots;
-    for (const std::string& name : folders_in(full(relative)))
+    for (const std::string& name : folders_in(names_, full(relative)))
       if (is_older_root(name) && is_folder(full(relative) + "/" + name + "/tensors")) roots.push_back(name);
     if (roots.empty()) return false;
     if (roots.size() > 1) return several("dumps", relative, roots);
@@ -222,7 +222,7 @@ class Finder {
     const auto number = parse_atb_number(last_part(path));
     if (number && *number <= INT32_MAX) round.step = static_cast<int32_t>(*number);
     if (const auto process = parse_atb_process(last_part(parent_of(path)))) round.rank = process->device;
-    out_.processes.push_back(topology_of(parent_of(path)));
+    out_.processes.push_back(topology_of(names_, parent_of(path)));
     if (listed(choice_.steps, round.step) && listed(choice_.ranks, round.rank)) out_.rounds.push_back(round);
   }
 
@@ -230,11 +230,11 @@ class Finder {
     const auto process = parse_atb_process(last_part(absolute(relative)));
     const int32_t rank = process ? process->device : 0;
     if (!listed(choice_.ranks, rank)) return;
-    for (const auto& [number, name] : rounds_in(full(relative)))
+    for (const auto& [number, name] : rounds_in(names_, full(relative)))
       if (listed(choice_.steps, number))
         out_.rounds.push_back(
             {joined(relative, name), static_cast<int32_t>(number), rank, out_.processes.size()});
-    out_.processes.push_back(topology_of(absolute(relative)));
+    out_.processes.push_back(topology_of(names_, absolute(relative)));
   }
 
   Status processes(const std::string& relative, const std::vector<std::string>& names) {
@@ -252,6 +252,7 @@ class Finder {
   }
 
   const AtbChoice& choice_;
+  FolderNames names_;
   std::string absolute_;
   AtbLayout out_;
 };

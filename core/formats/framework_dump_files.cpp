@@ -86,7 +86,7 @@ bool names_a_call(const std::string& file) { return parse_name(file).has_value()
 
 void FolderEmitter::emit_files() {
   const std::string where = place(kDataFolder);
-  const auto names = list_folder(layout_.root + "/" + where, false);
+  const auto names = files_in(layout_.root + "/" + where);
   if (!names.ok()) return warn(ULPSCOPE_E_IO, where, names.error().message);
   std::vector<NamedFile> files;
   for (const std::string& name : *names)

@@ -73,7 +73,7 @@ class FolderFinder {
 
   // False when the folder holds no step folders.
   Result<bool> root(const std::string& relative) {
-    ULPSCOPE_ASSIGN(const auto names, list_folder(joined(layout_.root, relative), true));
+    ULPSCOPE_ASSIGN(const auto names, folders_in(relative));
     std::vector<NumberedFolder> steps;
     for (const std::string& name : names)
       if (const auto number = number_after(name, "step")) steps.push_back({name, *number});
@@ -95,7 +95,7 @@ class FolderFinder {
 
   // False when the folder holds no rank folders.
   Result<bool> step(const std::string& relative, std::optional<int64_t> number) {
-    ULPSCOPE_ASSIGN(const auto names, list_folder(joined(layout_.root, relative), true));
+    ULPSCOPE_ASSIGN(const auto names, folders_in(relative));
     std::vector<NumberedFolder> ranks, processes;
     for (const std::string& name : names) {
       if (const auto rank = rank_number(name))
@@ -133,6 +133,19 @@ class FolderFinder {
   }
 
  private:
+  // The folders in a folder, a link to one is one too.
+  Result<std::vector<std::string>> folders_in(const std::string& relative) {
+    const std::string path = joined(layout_.root, relative);
+    const auto& entries = names_.in(path);
+    if (!entries.ok()) return entries.error();
+    std::vector<std::string> folders;
+    std::error_code ignored;
+    for (const FolderNames::Entry& entry : *entries)
+      if (entry.kind == EntryKind::folder || fs::is_directory(path + "/" + entry.name, ignored))
+        folders.push_back(entry.name);
+    return folders;
+  }
+
   std::string place(const std::string& relative) const { return relative.empty() ? layout_.root : relative; }
 
   bool keep_step(int64_t number) const {
@@ -148,6 +161,7 @@ class FolderFinder {
 
   DumpLayout& layout_;
   const FrameworkOptions& options_;
+  FolderNames names_;
 };
 
 // The step and rank that the folder's own names say, for a path that starts below the dump root.
@@ -227,14 +241,14 @@ Result<FrameworkOptions> parse_framework_options(std::string_view json,
   return options;
 }
 
-Result<std::vector<std::string>> list_folder(const std::string& path, bool folders) {
+Result<std::vector<std::string>> files_in(const std::string& path) {
   std::vector<std::string> names;
   ULPSCOPE_TRY(for_each_entry(path, [&](std::string_view name, EntryKind kind) {
     std::error_code ignored;
     const bool is_folder =
         kind == EntryKind::folder ||
         (kind == EntryKind::link && fs::is_directory(path + "/" + std::string(name), ignored));
-    if (is_folder == folders) names.emplace_back(name);
+    if (!is_folder) names.emplace_back(name);
     return true;
   }));
   std::sort(names.begin(), names.end());

@@ -48,7 +48,7 @@ struct DumpLayout {
 // listed; format: nothing of a dump lies there. Any thread.
 Result<DumpLayout> find_dump_folders(const std::string& path, const FrameworkOptions& options);
 
-// The names of a folder, sorted; folders only, or everything else only. io.
-Result<std::vector<std::string>> list_folder(const std::string& path, bool folders);
+// The names in a folder of what is no folder and no link to one, sorted. io.
+Result<std::vector<std::string>> files_in(const std::string& path);
 
 }  // namespace ulpscope

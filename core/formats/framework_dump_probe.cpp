@@ -156,8 +156,7 @@ Evidence look(std::string_view path, bool wants_vllm) {
       evidence.damaged = prefix + "dump.json: missing beside construct.json or stack.json";
   }
   if (evidence.dump || !layout->file.empty() || layout->folders.empty()) return evidence;
-  const auto names =
-      list_folder(layout->root + "/" + layout->folders.front().relative + "/dump_tensor_data", false);
+  const auto names = files_in(layout->root + "/" + layout->folders.front().relative + "/dump_tensor_data");
   // The names are all that such a folder has. Of other names, and what convert wrote, it is none.
   std::error_code ignored;
   const bool converted = std::filesystem::exists(layout->root + "/convert.json", ignored);

@@ -31,6 +31,8 @@ class HostServices {
 
   // The table that plugins receive; valid as long as this object. Any thread.
   const ulpscope_host* table() const { return &table_; }
+  // The workers that plugins share with the host.
+  ThreadPool& pool() const { return pool_; }
   // Logs as a plugin would. Any thread.
   void log(LogLevel level, std::string_view text) const;
 

@@ -202,11 +202,12 @@ Result<const Desc*> Registry::find(ComponentKind kind, const std::deque<Desc>& c
 
 Result<std::string> Registry::probe_all(const std::string& path) {
   load_all();
-  std::vector<ProbeRow> rows;
-  for (const ulpscope_source_desc& source : sources_) {
+  std::vector<ProbeRow> rows(sources_.size());
+  host_.pool().parallel_for(static_cast<int64_t>(rows.size()), [&](int64_t i, int) {
+    const ulpscope_source_desc& source = sources_[static_cast<size_t>(i)];
     ProbeAnswer answer = probe(source, host_.table(), path);
-    rows.push_back({source.name, answer.score, std::move(answer.why)});
-  }
+    rows[static_cast<size_t>(i)] = {source.name, answer.score, std::move(answer.why)};
+  });
   return choose_source(path, std::move(rows));
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/file.hpp"
@@ -36,6 +37,17 @@ std::string_view stem_of(std::string_view path) {
   const size_t name_size = file_name(path).size(), dot = path.rfind('.');
   const bool has_extension = dot != std::string_view::npos && dot > path.size() - name_size;
   return has_extension ? path.substr(0, dot) : path;
+}
+
+void sort_by_stem(std::vector<std::string>& paths) {
+  std::vector<std::pair<std::string_view, std::string_view>> keys;  // stem and path
+  keys.reserve(paths.size());
+  for (const std::string& path : paths) keys.emplace_back(stem_of(path), path);
+  std::sort(keys.begin(), keys.end());
+  std::vector<std::string> sorted;
+  sorted.reserve(keys.size());
+  for (const auto& [stem, path] : keys) sorted.emplace_back(path);
+  paths = std::move(sorted);
 }
 
 bool is_tensor_name(std::string_view path) {
@@ -105,7 +117,8 @@ ulpscope::Result<std::vector<ulpscope::TensorPlace>> read_atb_place(const ulpsco
 }
 
 ulpscope::Result<std::vector<ulpscope::TensorPlace>> places_in(const ulpscope::File& file) {
-  return ulpscope::is_atb_container(file) ? read_atb_place(file) : ulpscope::read_places(file);
+  auto places = ulpscope::read_places(file);
+  return places.ok() || !ulpscope::is_atb_container(file) ? std::move(places) : read_atb_place(file);
 }
 
 bool opens_as_tensor(const std::string& path) {
@@ -182,10 +195,7 @@ class TensorFiles final : public ulpscope::Source {
           [&](ulpscope_status code, const std::string& place, const std::string& why) {
             sink.diagnose(code, place, why);
           });
-    std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
-      const std::string_view left = stem_of(a), right = stem_of(b);
-      return left != right ? left < right : a < b;
-    });
+    sort_by_stem(files);
     if (!single_file()) read_names(sink, files);
     for (const std::string& file : files) {
       host_.check_cancelled();

@@ -77,6 +77,25 @@ TEST_CASE("folder: a walk tells every entry, enters what it is let into and tell
   CHECK_FALSE(walk_folder(folder / "none", visit, tell).ok());
 }
 
+TEST_CASE("folder: the folders and links of a folder are listed once, sorted, without the files") {
+  const test::TempFolder folder;
+  folder.write("file.npy", "");
+  for (const char* name : {"b", "a"}) std::filesystem::create_directory(folder / name);
+  std::filesystem::create_symlink("nowhere", folder / "c");
+  FolderNames names;
+  const auto& first = names.in(folder.path());
+  REQUIRE(first.ok());
+  REQUIRE(first->size() == 3);
+  CHECK((*first)[0].name == "a");
+  CHECK((*first)[1].name == "b");
+  CHECK((*first)[2].name == "c");
+  CHECK((*first)[2].kind == EntryKind::link);
+  std::filesystem::create_directory(folder / "d");
+  CHECK(&names.in(folder.path()) == &first);
+  CHECK(first->size() == 3);
+  CHECK_FALSE(names.in(folder / "none").ok());
+}
+
 TEST_CASE("folder: the kind of one entry, and why a folder cannot be listed") {
   const test::TempFolder folder;
   std::filesystem::create_symlink("nowhere", folder / "to_nothing");
