@@ -48,7 +48,9 @@ std::unordered_map<std::string_view, int64_t> count_below(const DumpIndex& index
 }
 
 MemberNames lone_members(const DumpIndex& index, const DumpIndex& other) {
-  const auto below = count_below(index), below_other = count_below(other);
+  const auto below = count_below(index);
+  if (below.empty()) return {};
+  const auto below_other = count_below(other);
   std::unordered_set<std::string_view> names, names_of_other;
   for (const OpRow& op : index.ops()) names.insert(index.text(op.name));
   for (const OpRow& op : other.ops()) names_of_other.insert(other.text(op.name));

@@ -38,15 +38,21 @@ struct StoredMetrics {
 };
 static_assert(std::is_trivially_copyable_v<StoredMetrics> && std::is_trivially_copyable_v<PeerSums>);
 
+// The two digits of each byte.
+constexpr std::array<std::array<char, 2>, 256> kHexPairs = [] {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<std::array<char, 2>, 256> pairs = {};
+  for (size_t byte = 0; byte < 256; ++byte) pairs[byte] = {kDigits[byte >> 4], kDigits[byte & 15]};
+  return pairs;
+}();
+
 template <class T>
 void append_hex(std::string& out, const T& value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::array<unsigned char, sizeof(T)> bytes;
   std::memcpy(bytes.data(), &value, sizeof(T));
-  for (const unsigned char byte : bytes) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
-  }
+  std::array<std::array<char, 2>, sizeof(T)> digits;
+  for (size_t i = 0; i < bytes.size(); ++i) digits[i] = kHexPairs[bytes[i]];
+  out.append(digits.front().data(), sizeof(digits));
 }
 
 template <class T>

@@ -30,6 +30,8 @@ class Collector final : public PassSink {
   Collector(ResultTable& table, Diagnostics& diagnostics, Journal* journal, MeasureListener* listener)
       : table_(table), diagnostics_(diagnostics), journal_(journal), listener_(listener) {}
 
+  void expect_slots(size_t count) { table_.data_metrics.reserve(table_.data_metrics.size() + count); }
+
   // The slot of each row that is to be measured must be there before a pass starts.
   void add_slot(int64_t row) {
     table_.rows[static_cast<size_t>(row)].metrics = static_cast<int64_t>(table_.data_metrics.size());
@@ -350,21 +352,24 @@ Status measure(ResultTable& table, const MeasureOptions& options, ThreadPool& po
   std::vector<DataPair> pairs = Planner(table, options, diagnostics).plan(pool);
   if (options.judge != nullptr) ULPSCOPE_TRY(choose_judgements(table, *options.judge, pairs));
   Collector collector(table, diagnostics, journal, listener);
-  std::vector<DataPair> open_pairs;
+  collector.expect_slots(pairs.size());
+  // What a resumed run has yet to measure; a new one measures all.
+  const bool is_resumed = journal != nullptr && !journal->finished().empty();
+  std::vector<DataPair> rest;
   table.measured_again = 0;
   for (const DataPair& pair : pairs) {
     collector.add_slot(pair.row);
-    if (journal != nullptr) {
-      if (auto found = journal->finished().find(pair.row); found != journal->finished().end()) {
-        if (is_as_measured(table, pair.row, journal->started_ns())) {
-          table.data_metrics.back() = std::move(found->second);
-          continue;
-        }
-        ++table.measured_again;
+    if (!is_resumed) continue;
+    if (auto found = journal->finished().find(pair.row); found != journal->finished().end()) {
+      if (is_as_measured(table, pair.row, journal->started_ns())) {
+        table.data_metrics.back() = std::move(found->second);
+        continue;
       }
+      ++table.measured_again;
     }
-    open_pairs.push_back(pair);
+    rest.push_back(pair);
   }
+  const std::vector<DataPair>& open_pairs = is_resumed ? rest : pairs;
   if (table.measured_again > 0)
     diagnostics.add({Severity::warning, Code::io, "resume",
                      count_text(table.measured_again) +
