@@ -60,14 +60,8 @@ struct RowRange {
   int64_t first = 0, end = 0;
 };
 RowRange op_pair_rows(const ReportView& report, int64_t row) {
-  RowView view;
-  view.wants_metrics = view.wants_sides = false;
-  report.read_row(row, view);
-  const int64_t op_pair = view.op_pair;
-  const auto same = [&](int64_t at) {
-    report.read_row(at, view);
-    return view.op_pair == op_pair;
-  };
+  const int64_t op_pair = report.outline(row).op_pair;
+  const auto same = [&](int64_t at) { return report.outline(at).op_pair == op_pair; };
   RowRange range{row, row + 1};
   while (range.first > 0 && same(range.first - 1)) --range.first;
   while (range.end < report.row_count() && same(range.end)) ++range.end;
@@ -216,15 +210,13 @@ std::string evidence_sentence(const Culprit& culprit, bool row_is_told) {
 }
 
 std::string equal_sentence(const ReportView& report) {
-  RowView view;
-  view.wants_metrics = view.wants_sides = false;
   int64_t statistics = 0, data = 0;
   bool digest = false;
   for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, view);
-    statistics += view.mode == "statistics";
-    data += view.mode == "data";
-    digest |= view.mode == "digest";
+    const std::string_view mode = report.outline(i).mode;
+    statistics += mode == "statistics";
+    data += mode == "data";
+    digest |= mode == "digest";
   }
   if (statistics > 0 && data > 0)
     return fmt::format(
@@ -254,12 +246,10 @@ std::string rows_sentence(const ReportView& report) {
   const Summary& summary = report.head().summary;
   if (summary.fail + summary.warning == 0) return "";
   const Verdict worst = summary.fail > 0 ? Verdict::fail : Verdict::warning;
-  RowView view;
-  view.wants_metrics = view.wants_sides = false;
   for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, view);
-    if (view.verdict != worst) continue;
-    view.wants_sides = true;
+    if (report.outline(i).verdict != worst) continue;
+    RowView view;
+    view.wants_metrics = false;
     report.read_row(i, view);
     return fmt::format("{}: {} {}: {}", rows_text(summary), printable(view.named().op),
                        printable(view.named().item), printable(view.message));
@@ -275,8 +265,10 @@ std::string worst_pair(const ReportView& report) {
   double largest = 0;
   int64_t worst = -1;
   for (int64_t i = 0; i < report.row_count(); ++i) {
+    const RowOutline outline = report.outline(i);
+    if (outline.one_sided() || outline.verdict == Verdict::skip) continue;
     report.read_row(i, row);
-    if (row.one_sided() || row.verdict == Verdict::skip || metric(head, row, "unequal") == 0) continue;
+    if (metric(head, row, "unequal") == 0) continue;
     const double error = columns.error(row);
     if (worst >= 0 && error <= largest) continue;
     largest = error;
@@ -336,13 +328,14 @@ std::vector<std::string> plain_file_sentences(const ReportView& report) {
   RowView row;
   int64_t more = 0;
   for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, row);
-    const bool is_bad = row.verdict == Verdict::fail || row.verdict == Verdict::warning;
-    if (row.one_sided() || (!single && !is_bad)) continue;
+    const RowOutline outline = report.outline(i);
+    const bool is_bad = outline.verdict == Verdict::fail || outline.verdict == Verdict::warning;
+    if (outline.one_sided() || (!single && !is_bad)) continue;
     if (found.size() == kMaxFiles) {
       ++more;
       continue;
     }
+    report.read_row(i, row);
     const bool is_equal = metric(head, row, "unequal") == 0 && metric(head, row, "nonfinite_mismatch") == 0;
     std::vector<std::string> parts = {"", ""};
     if (!is_equal) parts = {difference_sentence(head, row), data_sentence(head, row, {})};
@@ -363,13 +356,9 @@ std::vector<std::string> plain_file_sentences(const ReportView& report) {
 }
 
 int64_t padded_rows(const ReportView& report) {
-  RowView row;
-  row.wants_metrics = false;
   int64_t count = 0;
-  for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, row);
-    count += row.message.find(kPaddingMessage) != std::string_view::npos;
-  }
+  for (int64_t i = 0; i < report.row_count(); ++i)
+    count += report.outline(i).message.find(kPaddingMessage) != std::string_view::npos;
   return count;
 }
 
@@ -406,8 +395,6 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
 
 LoneCalls lone_calls(const ReportView& report) {
   LoneCalls lone;
-  RowView row;
-  row.wants_metrics = row.wants_sides = false;
   int64_t op_pair = -1;
   bool alone = false, on_target = false;
   std::string name;
@@ -418,16 +405,16 @@ LoneCalls lone_calls(const ReportView& report) {
     if (names.size() < kMaxLoneNames) names.push_back(printable(name));
   };
   for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, row);
+    const RowOutline row = report.outline(i);
     if (row.op_pair != op_pair) {
       take();
       op_pair = row.op_pair;
       alone = row.one_sided();
-      on_target = row.target.present;
+      on_target = row.on_target;
       if (alone) name = op_name(report, i);
     }
     // A row of both sides, or one of the other side, means that the call has a partner.
-    alone = alone && row.one_sided() && row.target.present == on_target;
+    alone = alone && row.one_sided() && row.on_target == on_target;
   }
   take();
   return lone;
@@ -435,10 +422,8 @@ LoneCalls lone_calls(const ReportView& report) {
 
 std::vector<std::pair<std::string, int64_t>> match_counts(const ReportView& report) {
   std::vector<std::pair<std::string, int64_t>> counts;
-  RowView row;
-  row.wants_metrics = row.wants_sides = false;
   for (int64_t i = 0; i < report.row_count(); ++i) {
-    report.read_row(i, row);
+    const RowOutline row = report.outline(i);
     if (row.one_sided()) continue;
     const auto found = std::find_if(counts.begin(), counts.end(),
                                     [&](const auto& count) { return count.first == row.match; });

@@ -409,6 +409,11 @@ Result<StoredResult> read_result(const std::string& path, const ReadLimits& limi
   return result;
 }
 
+RowOutline StoredView::outline(int64_t index) const {
+  const StoredRow& row = result_.rows[static_cast<size_t>(index)];
+  return {row.target.present, row.golden.present, row.op_pair, row.match, row.mode, row.message, row.verdict};
+}
+
 void StoredView::read_row(int64_t index, RowView& view) const {
   const StoredRow& row = result_.rows[static_cast<size_t>(index)];
   view_side(row.target, view.target);

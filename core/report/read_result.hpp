@@ -56,6 +56,7 @@ class StoredView final : public ReportView {
   const ReportHead& head() const override { return result_.head; }
   int64_t row_count() const override { return static_cast<int64_t>(result_.rows.size()); }
   void read_row(int64_t index, RowView& row) const override;
+  RowOutline outline(int64_t index) const override;
 
  private:
   const StoredResult& result_;

@@ -38,7 +38,6 @@ struct RowView {
   bool unreadable = false;
   bool bit_identical = false;  // both sides are the same bytes of the same type, as far as is known
   bool wants_metrics = true;   // set to false by a reader that needs none: metrics stays empty
-  bool wants_sides = true;     // set to false by a reader that needs of each side only whether it is present
   bool wants_octaves = false;  // set to true by a reader that shows how the errors spread
   bool has_octaves = false;    // octaves is known for this row, and asked for
   ErrorOctaves octaves;
@@ -48,6 +47,17 @@ struct RowView {
   bool one_sided() const { return target.present != golden.present; }
   // The side that names the row: the target where there is one.
   const RowSide& named() const { return target.present ? target : golden; }
+};
+
+// What a row is, without its names and numbers: enough to count rows and to choose those to read. Views stay
+// valid as long as the report.
+struct RowOutline {
+  bool on_target = false, on_golden = false;  // whether the side is present
+  int64_t op_pair = 0;
+  std::string_view match, mode, message;
+  Verdict verdict = Verdict::skip;
+
+  bool one_sided() const { return on_target != on_golden; }
 };
 
 // Everything of a report but its rows.
@@ -72,6 +82,8 @@ class ReportView {
   virtual int64_t row_count() const = 0;
   // Fills row with the index-th row, index in [0, row_count()). Any thread, each with a RowView of its own.
   virtual void read_row(int64_t index, RowView& row) const = 0;
+  // The same row in outline, at a fraction of the cost. Any thread.
+  virtual RowOutline outline(int64_t index) const = 0;
 };
 
 // "[2, 5]" as Python writes it; "[]" for a scalar.

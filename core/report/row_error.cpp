@@ -31,8 +31,8 @@ std::vector<RankedRow> worst_rows(const ReportView& report, size_t most) {
   std::vector<RankedRow> ranked;
   RowView row;
   for (int64_t i = 0; i < report.row_count(); ++i) {
+    if (report.outline(i).verdict < Verdict::warning) continue;
     report.read_row(i, row);
-    if (row.verdict < Verdict::warning) continue;
     ranked.push_back({row.verdict, columns.error(row), i});
   }
   const size_t count = std::min(most, ranked.size());

@@ -25,10 +25,10 @@ void put_item_name(const DumpIndex& index, const ItemRow& item, std::string& nam
   if (!path.empty()) name.append(".").append(path);
 }
 
-void read_side(const DumpIndex& index, ItemId item, RowSide& side, std::string& name, bool wants_sides) {
+void read_side(const DumpIndex& index, ItemId item, RowSide& side, std::string& name) {
   side = {};
   side.present = item != kNoIndex;
-  if (!side.present || !wants_sides) return;
+  if (!side.present) return;
   const ItemRow& row = index.items()[item];
   put_item_name(index, row, name);
   side.op = index.text(index.ops()[row.op].name);
@@ -113,12 +113,27 @@ std::string_view cause_message(Cause cause) {
   }
 }
 
+std::string_view message_of(const ResultRow& row) {
+  return row.message.empty() ? cause_message(row.cause) : std::string_view(row.message);
+}
+
 }  // namespace
+
+RowOutline TableView::outline(int64_t index) const {
+  const ResultRow& row = table_.rows[static_cast<size_t>(index)];
+  return {row.pair.target != kNoIndex,
+          row.pair.golden != kNoIndex,
+          row.pair.op_pair,
+          to_text(row.pair.how),
+          to_text(row.mode),
+          message_of(row),
+          row.verdict};
+}
 
 void TableView::read_row(int64_t index, RowView& view) const {
   const ResultRow& row = table_.rows[static_cast<size_t>(index)];
-  read_side(*table_.target, row.pair.target, view.target, view.target_item, view.wants_sides);
-  read_side(*table_.golden, row.pair.golden, view.golden, view.golden_item, view.wants_sides);
+  read_side(*table_.target, row.pair.target, view.target, view.target_item);
+  read_side(*table_.golden, row.pair.golden, view.golden, view.golden_item);
 
   const bool on_target = view.target.present;
   const DumpIndex& place = on_target ? *table_.target : *table_.golden;
@@ -127,13 +142,13 @@ void TableView::read_row(int64_t index, RowView& view) const {
   view.rank = op.rank;
   view.token = op.token;
   view.op_pair = row.pair.op_pair;
-  view.module = view.wants_sides ? module_of(place, op) : std::string_view();
+  view.module = module_of(place, op);
   view.producer = row.producer;
   view.match = to_text(row.pair.how);
   view.mode = to_text(row.mode);
   view.judgement = table_.judgements[static_cast<size_t>(row.judgement)];
   view.absent = row.absent == Absent::none ? std::string_view() : to_text(row.absent);
-  view.message = row.message.empty() ? cause_message(row.cause) : std::string_view(row.message);
+  view.message = message_of(row);
   view.judged = row.judged;
   view.verdict = row.verdict;
   view.cause = row.cause;

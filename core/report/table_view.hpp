@@ -17,6 +17,7 @@ class TableView final : public ReportView {
   const ReportHead& head() const override { return head_; }
   int64_t row_count() const override { return static_cast<int64_t>(table_.rows.size()); }
   void read_row(int64_t index, RowView& row) const override;
+  RowOutline outline(int64_t index) const override;
   const ResultTable& table() const { return table_; }
 
  private:

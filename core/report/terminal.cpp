@@ -125,10 +125,7 @@ class Block {
   // Whether a baseline accepts what the culprit does: its row passes only then.
   bool is_accepted(const Culprit& culprit) const {
     if (culprit.row < 0 || culprit.row >= report_.row_count()) return false;
-    RowView row;
-    row.wants_metrics = row.wants_sides = false;
-    report_.read_row(culprit.row, row);
-    return row.verdict == Verdict::pass;
+    return report_.outline(culprit.row).verdict == Verdict::pass;
   }
 
   // "COMPUTE FAULT  op  tensor   step 0  rank 0        certain"
