@@ -375,16 +375,24 @@ class CompareCommand : public Command {
       const std::vector<std::string>& paragraphs = table.localisation.explanations;
       if (paragraphs.empty())
         context.log().warning("--explain: no operation matches '" + printable(request.explain_glob) + "'");
-      for (const std::string& paragraph : paragraphs) context.out() << "\n" << printable_lines(paragraph);
+      const int64_t width = terminal_style(answer_descriptor(), ColorChoice::automatic).width;
+      for (const std::string& paragraph : paragraphs)
+        context.out() << "\n" << printable_lines(paragraph, width);
     }
     return decide(table, view.head().summary, request, input_errors);
   }
 
-  // Names come from dumps: each line is made safe for a terminal.
-  static std::string printable_lines(std::string_view text) {
+  // Names come from dumps: each line is made safe for a terminal. A line goes on below its numbers, which
+  // stand beside an indented word.
+  static std::string printable_lines(std::string_view text, int64_t width) {
+    constexpr int64_t kNumbersColumn = 11;
     std::string out;
-    for (const std::string_view line : split(text, '\n'))
-      if (!line.empty()) out += printable(line) + "\n";
+    for (const std::string_view line : split(text, '\n')) {
+      if (line.empty()) continue;
+      const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+      const int64_t hang = indent == 0 ? 4 : kNumbersColumn - static_cast<int64_t>(indent);
+      out += wrap_words(printable(line.substr(indent)), std::string(indent, ' '), hang, width);
+    }
     return out;
   }
 };

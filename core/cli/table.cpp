@@ -13,9 +13,11 @@ size_t line_limit() { return static_cast<size_t>(std::max(0, terminal_width(answ
 
 void fit_columns(std::vector<size_t>& widths, const std::vector<bool>& is_number, size_t limit,
                  const std::vector<bool>& is_name) {
-  constexpr size_t kLeastText = 12, kGap = 2;
+  constexpr size_t kLeastText = 12, kGap = 2, kMostLines = 3;
   if (limit == 0) return;
   const auto keeps = [&](size_t column) { return column < is_name.size() && is_name[column]; };
+  for (size_t i = 0; i < widths.size(); ++i)
+    if (keeps(i) && widths[i] > kMostLines * limit) widths[i] = limit * 2 / 3;
   const auto least = [&](size_t column) {
     return is_number[column] || keeps(column) ? widths[column] : std::min(widths[column], kLeastText);
   };

@@ -19,7 +19,8 @@ Numbers numbers(const DumpIndex& index, int32_t StepRank::*member) {
 // The numbers of one kind and how those of the target translate to golden's.
 class Translation {
  public:
-  Translation(std::string word, Numbers target, Numbers golden, std::vector<std::string>& notices)
+  Translation(const std::string& word, const Numbers& target, const Numbers& golden,
+              std::vector<std::string>& notices)
       : single_(target.size() == 1 && golden.size() == 1) {
     if (single_) {
       target_ = *target.begin();

@@ -44,6 +44,8 @@ std::string value_text(double value) {
 
 // Two numbers that differ, with the digits that show it.
 std::string against_text(double target, double golden) {
+  if (!std::isfinite(target) || !std::isfinite(golden))
+    return fmt::format("{} against {}", value_text(target), value_text(golden));
   for (const int digits : {4, 7, 17}) {
     const std::string a = fmt::format("{:.{}g}", target, digits), b = fmt::format("{:.{}g}", golden, digits);
     if (a != b || digits == 17) return fmt::format("{} against {}", a, b);
@@ -110,6 +112,10 @@ std::string input_sentence(const ReportView& report, int64_t row) {
   return passed == inputs ? "inputs agree" : "";
 }
 
+bool says(std::string_view message, std::string_view words) {
+  return message.find(words) != std::string_view::npos;
+}
+
 std::string data_sentence(const ReportHead& head, const RowView& row,
                           const std::vector<PlacedElement>& worst_elements) {
   std::string text;
@@ -122,7 +128,7 @@ std::string data_sentence(const ReportHead& head, const RowView& row,
     text += fmt::format("{} at {}: target {}, golden {}", text.empty() ? "worst" : "",
                         index_text(worst.index), value_text(worst.target), value_text(worst.golden));
   }
-  if (const auto cosine = metric(head, row, "cosine"))
+  if (const auto cosine = metric(head, row, "cosine"); cosine && !says(row.message, "cosine is "))
     text += (text.empty() ? "cosine " : "; cosine ") + cosine_text(*cosine);
   return text;
 }
@@ -132,7 +138,9 @@ std::string statistics_sentence(const ReportHead& head, const RowView& row) {
   for (const std::string_view name : {"max", "min", "mean", "l2norm"}) {
     const std::string word(name);
     const auto target = metric(head, row, "target_" + word), golden = metric(head, row, "golden_" + word);
-    if (!target || !golden || *target == *golden) continue;
+    const bool is_told =
+        says(row.message, " of " + word + " (target") || says(row.message, word + ": target ");
+    if (!target || !golden || *target == *golden || is_told) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, against_text(*target, *golden));
   }
   return text;
@@ -186,19 +194,29 @@ std::string place_sentence(const Culprit& culprit) {
   return text;
 }
 
-// Evidence that other sentences say already.
-bool is_said(std::string_view name) {
+// As far as a sentence shows them.
+bool is_same_number(std::string_view a, std::string_view b) {
+  const auto x = parse_double(a), y = parse_double(b);
+  return x && y && value_text(*x) == value_text(*y);
+}
+
+// Evidence that other sentences say already; message: of the culprit's row.
+bool is_said(const Culprit& culprit, std::string_view name, std::string_view message) {
+  if (name == "damaged") return says(message, "CRC-32");
+  // Of one output, they are the same number.
+  if (name == "output_error")
+    return is_same_number(evidence_of(culprit, "rel_l2"), evidence_of(culprit, name));
   return name.starts_with(kPlacePrefix) || name.starts_with(kReplayEvidence) || name == "reason" ||
          name == "differing" || name == "max_abs_err" || name == "cosine" || name == "max" || name == "min" ||
          name == "mean" || name == "l2norm";
 }
 
-// row_is_told: the culprit's row is in the report and its sentences stand before this one.
-std::string evidence_sentence(const Culprit& culprit, bool row_is_told) {
+// message: of the culprit's row, whose sentences stand before this one; none where the report lacks the row.
+std::string evidence_sentence(const Culprit& culprit, const std::optional<std::string>& message) {
   std::string text;
   size_t count = 0;
   for (const auto& [name, value] : culprit.evidence) {
-    if (row_is_told && is_said(name)) continue;
+    if (message && is_said(culprit, name, *message)) continue;
     if (count++ == kMaxEvidence) break;
     const auto number = parse_double(value);
     const std::string shown = number && name == "cosine" ? cosine_text(*number)
@@ -368,6 +386,7 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     if (!text.empty()) found.push_back(printable(text));
   };
   const bool has_row = culprit.row >= 0 && culprit.row < report.row_count();
+  std::optional<std::string> message;
   if (const std::string read_as = evidence_of(culprit, "read_as"); !read_as.empty()) {
     // The row of an argument that is written to holds what lay there before.
     say(evidence_of(culprit, "reason"));
@@ -382,10 +401,12 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     say(first + (first.empty() || second.empty() ? "" : "; ") + second);
     say(row.mode == "statistics" ? statistics_sentence(report.head(), row)
                                  : data_sentence(report.head(), row, culprit.worst));
-    say(std::string(row.message));
+    message = row.message;
+    say(*message);
   }
+  if (has_row && !message) message.emplace();
   say(place_sentence(culprit));
-  say(evidence_sentence(culprit, has_row));
+  say(evidence_sentence(culprit, message));
   for (const auto& [name, value] : culprit.evidence)
     if (has_row && name.starts_with(kReplayEvidence)) say("run again in float64: " + value);
   if (!culprit.module.empty()) say("in module " + culprit.module);

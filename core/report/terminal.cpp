@@ -12,7 +12,7 @@ namespace ulpscope {
 namespace {
 
 constexpr size_t kFullCulprits = 3, kBriefCulprits = 5, kSuspects = 3, kDiagnostics = 5;
-constexpr int64_t kLayoutWidth = 80, kMinName = 16;
+constexpr int64_t kLayoutWidth = 80, kMinName = 16, kMaxPasted = 2000;
 constexpr std::string_view kIndent = "    ";
 
 std::string counted(int64_t count, std::string_view one, std::string_view many) {
@@ -54,30 +54,30 @@ class Block {
   // A sentence below a headline.
   void sentence(std::string_view text) { wrapped(text, kIndent); }
 
-  // Words go to the next line where the terminal ends; a word is never broken.
   void wrapped(std::string_view text, std::string_view indent) {
-    const int64_t width = options_.style.width;
-    std::string current(indent);
-    int64_t used = display_width(indent);
-    for (const std::string_view word : split(text, ' ')) {
-      const int64_t length = display_width(word);
-      const bool first = used == display_width(indent);
-      if (!first && width > 0 && used + 1 + length > width) {
-        line(current);
-        current = std::string(indent) + "  ";
-        used = display_width(current);
-      } else if (!first) {
-        current += ' ';
-        ++used;
-      }
-      current += word;
-      used += length;
-    }
-    line(current);
+    out_ += wrap_words(text, indent, 2, options_.style.width);
   }
 
-  // A command to copy: never wrapped, never shortened.
-  void next(const std::string& text) { line(std::string(kIndent) + "next: " + pasteable(text)); }
+  // What is to be pasted is never wrapped, and shortened only where nobody would read it.
+  void pasted(std::string_view indent, const std::string& text) {
+    const bool is_long = options_.style.width > 0 && display_width(text) > kMaxPasted;
+    line(std::string(indent) + (is_long ? fmt::format("a command of {} characters, in {}",
+                                                      count_text(display_width(text)), where_all_is())
+                                        : text));
+  }
+
+  // A command, or what to do in words, which may end with a command.
+  void next(const std::string& step) {
+    constexpr std::string_view kPasted[] = {"ulpscope ", "source ", "{"};
+    const std::string text = pasteable(step);
+    const std::string label = std::string(kIndent) + "next: ";
+    const bool is_command = std::any_of(std::begin(kPasted), std::end(kPasted),
+                                        [&](std::string_view begin) { return text.starts_with(begin); });
+    if (is_command || options_.style.width == 0) return pasted(label, text);
+    const size_t command = text.find(": ulpscope ");
+    sentence("next: " + text.substr(0, command == std::string::npos ? command : command + 1));
+    if (command != std::string::npos) pasted(std::string(kIndent) + "  ", text.substr(command + 2));
+  }
 
   void write_side(std::string_view word, const SideInfo& side) {
     std::string facts;
@@ -119,7 +119,7 @@ class Block {
     std::string text = fmt::format("{}: {}", where, fmt::join(names, ", "));
     const int64_t more = count - static_cast<int64_t>(names.size());
     if (more > 0) text += fmt::format(" and {} more {}", count_text(more), more == 1 ? "call" : "calls");
-    line(shorten_middle(text, options_.style.width));
+    wrapped(text, "");
   }
 
   // Whether a baseline accepts what the culprit does: its row passes only then.
@@ -131,7 +131,7 @@ class Block {
   // "COMPUTE FAULT  op  tensor   step 0  rank 0        certain"
   void write_headline(const Culprit& culprit) {
     const std::string kind = headline(culprit.kind);
-    std::string place = "  " + printable(culprit.tensor);
+    std::string place = "  " + shorten_long(printable(culprit.tensor), room(4), options_.style.width);
     if (culprit.step >= 0 || culprit.rank >= 0) place += " ";
     if (culprit.step >= 0) place += fmt::format("  step {}", culprit.step);
     if (culprit.rank >= 0) place += fmt::format("  rank {}", culprit.rank);
@@ -139,8 +139,9 @@ class Block {
     const bool accepted = is_accepted(culprit);
     const std::string confidence = accepted ? "accepted" : printable(culprit.confidence);
     const int64_t fixed = display_width(kind) + 2 + display_width(place) + 2 + display_width(confidence);
-    const std::string op = printable(culprit.op_name);  // whole: it is what is looked for and copied
     const int64_t width = options_.style.width == 0 ? kLayoutWidth : options_.style.width;
+    const std::string op =
+        shorten_long(printable(culprit.op_name), room(display_width(kind) + 2), options_.style.width);
     if (options_.style.width > 0 && fixed + display_width(op) > width) {
       line(fmt::format("{}  {}", painted(Tone::red, kind), painted(Tone::bold, op)));
       line(fmt::format("  {}  {}", place, confidence));

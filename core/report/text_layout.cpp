@@ -63,6 +63,21 @@ std::vector<Character> characters(std::string_view text) {
   return found;
 }
 
+// Between single blanks; what stands between double quotes is of one word, blanks and all.
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> found;
+  size_t begin = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted && text.find('"', i + 1) != std::string_view::npos;
+    if (text[i] != ' ' || quoted) continue;
+    found.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  found.push_back(text.substr(begin));
+  return found;
+}
+
 }  // namespace
 
 int64_t display_width(std::string_view utf8) {
@@ -85,6 +100,36 @@ std::string shorten_middle(std::string_view utf8, int64_t columns) {
   out += "…";
   if (tail < all.size()) out += utf8.substr(all[tail].begin);
   return out;
+}
+
+std::string shorten_long(std::string_view utf8, int64_t columns, int64_t width) {
+  constexpr int64_t kMaxLines = 3;
+  const bool is_long = width > 0 && display_width(utf8) > kMaxLines * width;
+  return is_long ? shorten_middle(utf8, columns) : std::string(utf8);
+}
+
+std::string wrap_words(std::string_view text, std::string_view indent, int64_t hang, int64_t width) {
+  std::string out, current(indent);
+  int64_t margin = display_width(indent), used = margin;
+  bool first = true;
+  for (const std::string_view whole : words(text)) {
+    const std::string word = shorten_long(whole, width - display_width(indent) - hang, width);
+    const int64_t length = display_width(word);
+    if (!first && length > 0 && width > 0 && used + 1 + length > width) {
+      current.erase(current.find_last_not_of(' ') + 1);
+      out += current + "\n";
+      margin = display_width(indent) + hang;
+      current = std::string(indent) + std::string(static_cast<size_t>(hang), ' ');
+      used = margin;
+    } else if (!first) {
+      current += ' ';
+      ++used;
+    }
+    first = false;
+    current += word;
+    used += length;
+  }
+  return out + current + "\n";
 }
 
 TerminalStyle terminal_style(int fd, ColorChoice choice) {

@@ -14,6 +14,15 @@ int64_t display_width(std::string_view utf8);
 // columns is 0 or less.
 std::string shorten_middle(std::string_view utf8, int64_t columns);
 
+// A name as shorten_middle gives it for `columns`, but whole up to three lines of a terminal of `width`: it
+// is what is looked for and copied. Whole where width is 0.
+std::string shorten_long(std::string_view utf8, int64_t columns, int64_t width);
+
+// Text on lines of at most `width` columns (0: one line), each ended by a newline: the first after indent,
+// the others after `hang` blanks more. No word is broken, nor what stands between double quotes; one of more
+// than three lines is shortened in the middle.
+std::string wrap_words(std::string_view text, std::string_view indent, int64_t hang, int64_t width);
+
 // How a terminal is used. none: colours off and no width limit.
 struct TerminalStyle {
   int64_t width = 0;  // columns; 0: not a terminal, nothing is shortened

@@ -262,6 +262,14 @@ class AnswerTest(CompareTest):
                          self.path("out"), "--explain", "Torch.matmul.2.*")
         self.assertIn("Torch.matmul.2.forward  step 0  rank 0  culprit", run.out)
 
+    def test_explain_keeps_to_the_width_of_the_terminal(self):
+        import terminal
+        out = terminal.run(80, "compare", "-q", EXAMPLE + "/target", EXAMPLE + "/golden", "-o", self.path("out"),
+                           "--explain", "Torch.matmul.2.*")[1]
+        told = out[out.index("\nTorch.matmul.2.forward  step 0"):]
+        self.assertTrue(all(len(line) <= 80 for line in told.splitlines()), told)
+        self.assertRegex(told, r"(?m)^  group    \d+ calls of matmul: .*\n           deviation ")
+
 
 class DamagedInputTest(CompareTest):
     def test_missing_folder_is_exit_3(self):

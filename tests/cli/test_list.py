@@ -47,6 +47,16 @@ class List(runs.RunTest):
         code, out = terminal.run(80, "plugins", "list")
         self.assertNotIn("…", out)
 
+    def test_a_name_of_many_lines_is_shortened_on_a_terminal_alone(self):
+        import terminal
+        name = "Torch." + "m" * 10000 + ".0.forward"
+        calls = {name: call([tensor()], [tensor()]), "Torch.relu.0.forward": call([tensor()], [tensor()])}
+        self.write("long/step0/rank0/dump.json", dump_json(calls))
+        out = terminal.run(80, "list", self.path("long"), "--ops")[1]
+        self.assertRegex(out, r"(?m)^ +0 +0  Torch\.m+…m+\.0\.forward")
+        self.assertTrue(all(len(line) <= 80 for line in out.splitlines() if "too wide" not in line), out)
+        self.assertIn(name, self.check(0, "list", self.path("long")).out)
+
     def test_tensors_say_where_their_bytes_lie_or_why_there_are_none(self):
         def leaf(name):
             return tensor((2,), data_name=name)

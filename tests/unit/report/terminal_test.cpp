@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "sample_report.hpp"
 
@@ -82,6 +83,77 @@ TEST_CASE("terminal: lines without commands and paths keep to the width") {
     options.style.width = width;
     CHECK(widest(summary(result, options)) <= std::max<int64_t>(width, 80));
   }
+}
+
+TEST_CASE("terminal: what to do next is wrapped where it is prose, and whole where it is pasted") {
+  StoredResult result = test::matmul_result();
+  const std::string command = "ulpscope mapping suggest " + std::string(60, 'a') + " " + std::string(60, 'b');
+  result.head.localisation.culprits[0].next = {
+      command,
+      "check why only the target has Torch.mul.7.forward; if golden does the same by another name, pair the "
+      "two: " +
+          command,
+      "dump its tensors on both sides: \"task\": \"tensor\", \"step\": [0], \"rank\": [0], \"list\": [\"a "
+      "name\"]",
+      "{\"task\": \"tensor\", \"dump_enable\": true, \"exec_range\": \"0,0\", \"ids\": \"4\", \"op_name\": "
+      "\"\", \"device\": \"0\"}"};
+  TerminalOptions options;
+  options.style.width = 80;
+  CHECK(has(summary(result, options),
+            "    next: " + command +
+                "\n    next: check why only the target has Torch.mul.7.forward; if golden does the\n"
+                "      same by another name, pair the two:\n      " +
+                command +
+                "\n    next: dump its tensors on both sides: \"task\": \"tensor\", \"step\": [0], \"rank\":\n"
+                "      [0], \"list\": [\"a name\"]\n    next: {\"task\": \"tensor\", \"dump_enable\": true, "
+                "\"exec_range\": \"0,0\", \"ids\": \"4\", \"op_name\": \"\", \"device\": \"0\"}\n"));
+  options.style.width = 0;
+  CHECK(has(summary(result, options), "pair the two: " + command + "\n"));
+}
+
+TEST_CASE("terminal: names of many lines are shortened on a terminal, and whole elsewhere") {
+  StoredResult result = test::matmul_result();
+  const std::string op = "Torch." + std::string(10000, 'm') + ".2.forward";
+  Culprit& culprit = result.head.localisation.culprits[0];
+  culprit.op_name = op;
+  culprit.module = op;
+  culprit.next = {"ulpscope replay out_a --op " + op, "check " + op};
+  result.head.localisation.notes = {op + " has no partner"};
+  TerminalOptions options;
+  CHECK(has(summary(result, options), "COMPUTE FAULT  " + op + "  output.0"));
+  options.style.width = 80;
+  options.report_path = "out/report.html";
+  const std::string text = summary(result, options);
+  CHECK(widest(text) == 80);
+  CHECK(has(text, "COMPUTE FAULT  Torch.mmm"));
+  CHECK(has(text, "    next: a command of 10 043 characters, in out/report.html\n"));
+  CHECK(text.size() < 2000);
+}
+
+TEST_CASE("terminal: a finding says each number once") {
+  StoredResult result = test::matmul_result();
+  Culprit& culprit = result.head.localisation.culprits[0];
+  culprit.evidence = {
+      {"rel_l2", "0.72004"}, {"output_error", "0.7200400001"}, {"damaged", "the target's file"}};
+  StoredRow& row = result.rows[static_cast<size_t>(culprit.row)];
+  CHECK(has(summary(result), "; cosine 0.999997\n"));
+  CHECK(has(summary(result), "    evidence: rel_l2 0.72, damaged the target's file\n"));
+  row.message =
+      "target: the CRC-32 of the data is not the one that its file states; cosine is 0.999997 there";
+  CHECK_FALSE(has(summary(result), "; cosine 0.999997"));
+  CHECK(has(summary(result), "    evidence: rel_l2 0.72\n"));
+  row.mode = "statistics";
+  row.metrics = {{test::metric_index("target_max"), 2},
+                 {test::metric_index("golden_max"), 3},
+                 {test::metric_index("target_l2norm"), 5},
+                 {test::metric_index("golden_l2norm"), 6}};
+  CHECK(has(summary(result), "    max 2 against 3, l2norm 5 against 6\n"));
+  row.message = "relative error 0.17 of l2norm (target 5, golden 6) is more than 10 times that of the inputs";
+  CHECK(has(summary(result), "    max 2 against 3\n"));
+  row.metrics[0].second = std::numeric_limits<double>::quiet_NaN();
+  CHECK(has(summary(result), "    max NaN against 3\n"));
+  row.message = "max: target NaN, golden 3";
+  CHECK_FALSE(has(summary(result), "against 3"));
 }
 
 TEST_CASE("terminal: colours only when asked for") {
@@ -183,6 +255,13 @@ TEST_CASE("terminal: an input fault in statistics, and several culprits") {
             "    evidence: amplification 120.5, group linear\n"));
   CHECK(has(text, "group linear\n\nINPUT FAULT"));
   CHECK(has(text, "\nand 2 more culprits, in "));
+}
+
+TEST_CASE("text layout: words are wrapped at the width, without blanks at the end of a line") {
+  CHECK(wrap_words("one two  three", "  ", 3, 9) == "  one two\n     three\n");
+  CHECK(wrap_words("a \"b c d\" e\" f", "", 0, 8) == "a\n\"b c d\"\ne\" f\n");
+  CHECK(wrap_words("one two", "  ", 3, 0) == "  one two\n");
+  CHECK(wrap_words("", "  ", 3, 9) == "  \n");
 }
 
 TEST_CASE("text layout: names are shortened in the middle at whole characters") {
