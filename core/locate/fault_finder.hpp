@@ -132,7 +132,9 @@ class FaultFinder {
   bool producer_state(int64_t row, Incoming& in) const;
   bool is_rewired(int64_t row) const;
   std::string producer_name(bool target_side, int64_t row) const;
-  std::string external_reason(const Incoming& in) const;
+  std::string external_reason(const Incoming& in);
+  std::string exchange_reason(int64_t row);
+  void collect_contents();
   bool seen_before(int64_t row) const;
   bool is_weight(ItemId target_item) const;
   bool argument_explains(size_t op, const Incoming& in) const;
@@ -222,8 +224,8 @@ class FaultFinder {
   // Filled when asked for: what each side gives as arguments, and golden's calls by step, rank and name.
   std::unordered_set<uint64_t> target_arguments_, golden_arguments_;
   std::map<std::tuple<int32_t, int32_t, TextId>, OpId> golden_calls_;
-  std::unordered_set<uint64_t> golden_contents_,
-      target_contents_;  // of all that a side reads; filled when asked for
+  // Of all that a side reads, with the first item that does; filled when asked for.
+  std::unordered_map<uint64_t, ItemId> golden_contents_, target_contents_;
   bool deterministic_ = false, mixed_ = false;
   bool weights_agree_ = false;  // the two runs have nearly all weights in common, bit for bit
   bool trains_ = false;         // weights change from step to step

@@ -75,12 +75,32 @@ std::string FaultFinder::producer_name(bool target_side, int64_t row) const {
   return "the result of " + std::string(index.text(index.ops()[index.items()[producer].op].name));
 }
 
-std::string FaultFinder::external_reason(const Incoming& in) const {
+std::string FaultFinder::external_reason(const Incoming& in) {
   if (in.external_rewired)
     return "target reads " + producer_name(true, in.external_row) + ", golden " +
            producer_name(false, in.external_row);
-  return deterministic_ ? "no recorded operation produced this input, and it differs"
-                        : "no recorded operation produced this input, and it differs by more than rounding";
+  const std::string_view rounding = deterministic_ ? "" : " by more than rounding";
+  return fmt::format("no recorded operation produced this input, and it differs{}{}", rounding,
+                     exchange_reason(in.external_row));
+}
+
+// Where golden reads what the target reads here: a weight of another layer, or two that were exchanged.
+std::string FaultFinder::exchange_reason(int64_t row) {
+  if (!flows_[0].linkable(target_item(row))) return {};
+  collect_contents();
+  const ContentKey t = content_key(*table_.target, target_keys_, target_item(row));
+  const ContentKey g = content_key(*table_.golden, golden_keys_, golden_item(row));
+  const auto found = golden_contents_.find(t.folded());
+  if (!t.known() || found == golden_contents_.end() || found->second == golden_item(row)) return {};
+  const DumpIndex& golden = *table_.golden;
+  const OpRow& there = golden.ops()[golden.items()[found->second].op];
+  const int64_t other = row_of_golden_item_[found->second];
+  const bool exchanged = other >= 0 && target_item(other) != kNoIndex && g.known() &&
+                         content_key(*table_.target, target_keys_, target_item(other)) == g;
+  const bool other_step = there.step != golden.ops()[golden.items()[golden_item(row)].op].step;
+  return fmt::format("; target reads here what golden reads as {} of {}{}{}", golden.item_name(found->second),
+                     golden.text(there.name), other_step ? fmt::format(" of step {}", there.step) : "",
+                     exchanged ? ", and there what golden reads here: the two were exchanged" : "");
 }
 
 // Whether a recorded op produced the value, on either side, and what its state says of the difference.
@@ -231,21 +251,24 @@ bool FaultFinder::look_at_writer(size_t reader, int64_t row, Incoming& in) {
   return true;
 }
 
+void FaultFinder::collect_contents() {
+  const auto read_by = [&](const DumpIndex& index, const ContentKeys& keys) {
+    std::unordered_map<uint64_t, ItemId> contents;
+    for (ItemId item = 0; item < index.items().size(); ++item)
+      if (reads(index.items()[item].role))
+        if (const ContentKey key = content_key(index, keys, item); key.known())
+          contents.emplace(key.folded(), item);
+    return contents;
+  };
+  if (!golden_contents_.empty()) return;
+  golden_contents_ = read_by(*table_.golden, golden_keys_);
+  target_contents_ = read_by(*table_.target, target_keys_);
+}
+
 // Whether one side reads in another call what the other one reads here: then it is the calls that do not
 // belong together, not the weight that is wrong.
 bool FaultFinder::is_misplaced_weight(int64_t row) {
-  const auto read_by = [&](const DumpIndex& index, const ContentKeys& keys) {
-    std::unordered_set<uint64_t> contents;
-    for (size_t item = 0; item < index.items().size(); ++item)
-      if (reads(index.items()[item].role))
-        if (const ContentKey key = content_key(index, keys, static_cast<ItemId>(item)); key.known())
-          contents.insert(key.folded());
-    return contents;
-  };
-  if (golden_contents_.empty()) {
-    golden_contents_ = read_by(*table_.golden, golden_keys_);
-    target_contents_ = read_by(*table_.target, target_keys_);
-  }
+  collect_contents();
   const ContentKey t = content_key(*table_.target, target_keys_, target_item(row));
   const ContentKey g = content_key(*table_.golden, golden_keys_, golden_item(row));
   return t.known() && g.known() &&

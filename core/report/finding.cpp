@@ -398,11 +398,14 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     if (culprit.kind == "input_fault") first = evidence_of(culprit, "reason");
     if (culprit.kind == "input_fault" && first.empty()) first = "no recorded operation produced this input";
     const std::string second = difference_sentence(report.head(), row);
-    say(first + (first.empty() || second.empty() ? "" : "; ") + second);
+    const bool is_whole = first.empty() || second.empty() || culprit.kind == "input_fault";
+    if (is_whole) say(first);
+    say(is_whole ? second : first + "; " + second);
     say(row.mode == "statistics" ? statistics_sentence(report.head(), row)
                                  : data_sentence(report.head(), row, culprit.worst));
     message = row.message;
-    say(*message);
+    // Of an input that came from outside, the reason says it.
+    if (culprit.kind != "input_fault" || *message != kCulpritMessage) say(*message);
   }
   if (has_row && !message) message.emplace();
   say(place_sentence(culprit));

@@ -14,6 +14,9 @@ namespace ulpscope {
 // Begins the names of the evidence of a replay: "replay_target".
 constexpr std::string_view kReplayEvidence = "replay";
 
+// The message of a culprit's row that has none of its own.
+constexpr std::string_view kCulpritMessage = "named by the localisation: what came in does not explain it";
+
 // "COMPUTE FAULT" for compute_fault.
 std::string headline(std::string_view verdict);
 

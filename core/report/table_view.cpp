@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/finding.hpp"
 #include "report/json_text.hpp"
 #include "report/metrics.hpp"
 
@@ -103,7 +104,7 @@ namespace {
 std::string_view cause_message(Cause cause) {
   switch (cause) {
     case Cause::culprit:
-      return "named by the localisation: what came in does not explain it";
+      return kCulpritMessage;
     case Cause::inherited:
       return "differs because of an operation at fault before it";
     case Cause::rounding:

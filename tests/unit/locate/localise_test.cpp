@@ -69,6 +69,29 @@ TEST_CASE("localise: an input that no call produced is the fault, however many c
   CHECK(first(found) == "input_fault Torch.mul.0.forward input.1 step 0 rank 0");
 }
 
+TEST_CASE("localise: a weight that another call of golden reads is told with that call") {
+  const auto reason_of = [](const char* first, const char* second) {
+    Script target, golden;
+    for (Script* side : {&target, &golden}) add_witnesses(*side);
+    golden.call("Functional.linear.0.forward", {"a4", "w1"}, "b0");
+    golden.call("Functional.linear.1.forward", {"b0", "w2"}, "b1");
+    target.call("Functional.linear.0.forward", {"a4", first}, "X0");
+    target.call("Functional.linear.1.forward", {"X0", second}, "X1");
+    const Localisation found = run(target, golden).table.localisation;
+    REQUIRE(found.culprits.size() == 1);
+    CHECK(found.culprits[0].op_name == "Functional.linear.0.forward");
+    CHECK(found.culprits[0].tensor == "input.1");
+    REQUIRE(found.culprits[0].evidence[0].first == "reason");
+    return found.culprits[0].evidence[0].second;
+  };
+  const std::string outside = "no recorded operation produced this input, and it differs";
+  const std::string there = "; target reads here what golden reads as input.1 of Functional.linear.1.forward";
+  CHECK(reason_of("w2", "w1") ==
+        outside + there + ", and there what golden reads here: the two were exchanged");
+  CHECK(reason_of("w2", "w2") == outside + there);
+  CHECK(reason_of("w3", "w2") == outside);
+}
+
 TEST_CASE("localise: a wrong weight behind a fault is a second culprit, a value of the run is not") {
   Script target, golden;
   for (Script* side : {&target, &golden}) {
