@@ -277,6 +277,7 @@ class CompareCommand : public Command {
     for (const int64_t row : table.localisation.assumed_ties)
       if (tie_of(table, row, context.cancel()) == Tie::not_tied) locate_options.not_tied.push_back(row);
     if (!locate_options.not_tied.empty()) localise(table, locate_options, *pool);
+    add_tie_texts(table, table.localisation.assumed_ties, context.cancel());
     add_error_places(table, context.cancel());
     if (request.replay) ULPSCOPE_TRY(add_replays(context, table));
     for (const std::string& unused : apply_baseline(table, baseline)) context.log().warning(unused);

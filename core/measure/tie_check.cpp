@@ -5,9 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
 #include "kernels/pair_metrics.hpp"
 #include "measure/pair_reader.hpp"
 
@@ -83,14 +89,14 @@ int64_t input_row(const ResultTable& table, int64_t row) {
   return -1;
 }
 
-Result<Tie> read_tie(const ResultTable& table, int64_t row, int64_t input) {
+Result<TieLook> read_tie(const ResultTable& table, int64_t row, int64_t input) {
   const ItemPair &indexes = table.rows[static_cast<size_t>(row)].pair,
                  &values = table.rows[static_cast<size_t>(input)].pair;
   const DumpIndex& golden = *table.golden;
   const TensorId chosen_from = golden.items()[values.golden].tensor;
   const auto shape = golden.shape_of(chosen_from);
   const auto axis = axis_of(shape, golden.shape_of(golden.items()[indexes.golden].tensor));
-  if (!axis) return Tie::unknown;
+  if (!axis) return TieLook();
   ULPSCOPE_ASSIGN(const std::vector<double> elements, read_doubles(golden, values.golden));
   ULPSCOPE_ASSIGN(const std::vector<double> golden_indexes, read_doubles(golden, indexes.golden));
   ULPSCOPE_ASSIGN(const std::vector<double> target_indexes, read_doubles(*table.target, indexes.target));
@@ -99,43 +105,112 @@ Result<Tie> read_tie(const ResultTable& table, int64_t row, int64_t input) {
   const PairSums& sums =
       table.data_metrics[static_cast<size_t>(table.rows[static_cast<size_t>(input)].metrics)].sums;
   const double roundoff = std::max(is_floating(t) ? unit_roundoff(t) : 0, unit_roundoff(g));
-  return tie_of(TieChoice{elements, shape, axis->axis, target_indexes, golden_indexes, axis->chosen,
-                          max_abs_err(sums).value_or(0), roundoff});
+  return look_at_tie(TieChoice{elements, shape, axis->axis, target_indexes, golden_indexes, axis->chosen,
+                               max_abs_err(sums).value_or(0), roundoff});
+}
+
+// Whether a row holds indexes into its op's input.
+bool is_index_choice(const ResultTable& table, int64_t row) {
+  constexpr std::string_view kTypes[] = {"*argmax*", "*argmin*", "*topk*", "*top_k*", "*sort*", "max", "min"};
+  const ItemId item = table.rows[static_cast<size_t>(row)].pair.golden;
+  if (item == kNoIndex) return false;
+  const DumpIndex& golden = *table.golden;
+  const ItemRow& record = golden.items()[item];
+  if (record.role != Role::output || record.tensor == kNoIndex ||
+      !is_integer(golden.tensors()[record.tensor].dtype))
+    return false;
+  const std::string_view type = golden.text(golden.ops()[record.op].type);
+  return std::any_of(std::begin(kTypes), std::end(kTypes),
+                     [&](std::string_view glob) { return glob_match(glob, type, true); });
+}
+
+// "golden's values at the indexes 79 and 39 are both 5.344: a tie, either may be taken"
+std::string choice_text(const TieLook& look) {
+  const std::string indexes = fmt::format("{:.17g} and {:.17g}", look.target_index, look.golden_index);
+  const std::string which = look.choices == 1 ? "" : fmt::format(", of {} choices", count_text(look.choices));
+  if (look.tie == Tie::tied && look.target_value == look.golden_value)
+    return fmt::format("golden's values at the indexes {}{} are both {:.7g}: a tie, either may be taken",
+                       indexes, which, look.golden_value);
+  return fmt::format("golden's values at the indexes {}{} are {:.7g} and {:.7g}{}", indexes, which,
+                     look.target_value, look.golden_value,
+                     look.tie == Tie::tied ? ", nearer to each other than rounding moves them: a tie" : "");
+}
+
+// "Torch.argmax.0.forward output.0 of step 3"
+std::string place_of(const ResultTable& table, int64_t row) {
+  const ItemId item = table.rows[static_cast<size_t>(row)].pair.target;
+  const OpRow& op = table.target->ops()[table.target->items()[item].op];
+  const std::string step = op.step < 0 ? "" : fmt::format(" of step {}", op.step);
+  return fmt::format("{} {}{}", table.target->text(op.name), table.target->item_name(item), step);
 }
 
 }  // namespace
 
-Tie tie_of(const TieChoice& choice) {
+TieLook look_at_tie(const TieChoice& choice) {
   const int64_t extent = choice.shape[choice.axis];
   const int64_t inner = product(choice.shape.subspan(choice.axis + 1));
   const int64_t outer = product(choice.shape.first(choice.axis));
   const auto count = static_cast<size_t>(outer * choice.chosen * inner);
-  if (choice.target.size() != count || choice.golden.size() != count) return Tie::unknown;
+  if (choice.target.size() != count || choice.golden.size() != count) return {};
+  TieLook found{Tie::tied, 0, 0, 0, 0, 0};
   for (size_t i = 0; i < count; ++i) {
     if (choice.target[i] == choice.golden[i]) continue;
     const auto place = static_cast<int64_t>(i);
     const int64_t first = place / (choice.chosen * inner) * extent * inner + place % inner;
-    const auto in_range = [&](double at) { return at >= 0 && at < static_cast<double>(extent); };
-    if (!in_range(choice.target[i]) || !in_range(choice.golden[i])) return Tie::not_tied;
     const auto value = [&](double at) {
-      return choice.values[static_cast<size_t>(first + static_cast<int64_t>(at) * inner)];
+      const bool in_range = at >= 0 && at < static_cast<double>(extent);
+      return in_range ? choice.values[static_cast<size_t>(first + static_cast<int64_t>(at) * inner)]
+                      : std::numeric_limits<double>::quiet_NaN();
     };
     const double a = value(choice.target[i]), b = value(choice.golden[i]);
     const double allowed = kInputErrors * choice.input_error +
                            kRoundoffs * choice.roundoff * std::max(std::fabs(a), std::fabs(b));
-    const bool tied = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= allowed;
-    if (!tied) return Tie::not_tied;
+    const double apart = std::fabs(a - b);
+    const bool in_range = std::min(choice.target[i], choice.golden[i]) >= 0 &&
+                          std::max(choice.target[i], choice.golden[i]) < static_cast<double>(extent);
+    const bool tied = in_range && (a == b || (std::isnan(a) && std::isnan(b)) || apart <= allowed);
+    const bool is_widest = found.choices++ == 0 || apart > std::fabs(found.target_value - found.golden_value);
+    if (tied && !is_widest) continue;
+    found = {tied ? Tie::tied : Tie::not_tied, found.choices, choice.target[i], choice.golden[i], a, b};
+    if (!tied) return found;
   }
-  return Tie::tied;
+  return found;
+}
+
+Tie tie_of(const TieChoice& choice) { return look_at_tie(choice).tie; }
+
+TieLook look_at_tie(const ResultTable& table, int64_t row, const Cancel& cancel) {
+  const ResultRow& indexes = table.rows[static_cast<size_t>(row)];
+  if (indexes.mode != Mode::data || indexes.metrics < 0 || indexes.pair.merge >= 0) return {};
+  const int64_t input = input_row(table, row);
+  if (input < 0 || cancel.requested()) return {};
+  const Result<TieLook> look = read_tie(table, row, input);
+  return look.ok() ? look.value() : TieLook();
 }
 
 Tie tie_of(const ResultTable& table, int64_t row, const Cancel& cancel) {
-  const ResultRow& indexes = table.rows[static_cast<size_t>(row)];
-  if (indexes.mode != Mode::data || indexes.metrics < 0 || indexes.pair.merge >= 0) return Tie::unknown;
-  const int64_t input = input_row(table, row);
-  if (input < 0 || cancel.requested()) return Tie::unknown;
-  const Result<Tie> tie = read_tie(table, row, input);
-  return tie.ok() ? tie.value() : Tie::unknown;
+  return look_at_tie(table, row, cancel).tie;
+}
+
+void add_tie_texts(ResultTable& table, const std::vector<int64_t>& assumed, const Cancel& cancel) {
+  constexpr size_t kMaxTold = 3;
+  Localisation& found = table.localisation;
+  for (size_t i = 0; i < std::min(kMaxTold, found.culprits.size()); ++i) {
+    Culprit& culprit = found.culprits[i];
+    if (!is_index_choice(table, culprit.row)) continue;
+    const TieLook look = look_at_tie(table, culprit.row, cancel);
+    if (look.choices > 0) culprit.evidence.emplace_back("choice", choice_text(look));
+  }
+  size_t told = 0;
+  for (const int64_t row : assumed) {
+    if (told == kMaxTold) break;
+    const TieLook look = look_at_tie(table, row, cancel);
+    if (look.choices == 0) continue;
+    ++told;
+    found.notes.push_back(fmt::format("tie: {}: {}", place_of(table, row), choice_text(look)));
+  }
+  const size_t more = told == kMaxTold ? assumed.size() - told : 0;
+  if (more > 0) found.notes.push_back(fmt::format("and {} more {}", more, more == 1 ? "tie" : "ties"));
 }
 
 }  // namespace ulpscope

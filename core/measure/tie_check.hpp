@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/cancel.hpp"
 #include "base/result.hpp"
@@ -29,9 +30,24 @@ struct TieChoice {
 };
 Tie tie_of(const TieChoice& choice);
 
+// A tie with the choice that is widest apart; where it is none, the first choice that shows it.
+struct TieLook {
+  Tie tie = Tie::unknown;
+  int64_t choices = 0;  // that differ, as far as they were looked at; 0: the values below mean nothing
+  double target_index = 0, golden_index = 0;
+  double target_value = 0, golden_value = 0;  // golden's, at these indexes; NaN for an index out of range
+};
+TieLook look_at_tie(const TieChoice& choice);
+
 // The same for a row of integer outputs (topk, sort, argmax, ...), from the data of its op's first floating
 // input. Tensors of more than kMaxTieElements elements are unknown.
 constexpr int64_t kMaxTieElements = int64_t{1} << 26;
 Tie tie_of(const ResultTable& table, int64_t row, const Cancel& cancel);
+TieLook look_at_tie(const ResultTable& table, int64_t row, const Cancel& cancel);
+
+// Says of the first few ties of a localised table, and of the culprits that are another index, which values
+// the two indexes stand for: as notes, and as the evidence "choice". Reads the values again; assumed: the
+// localisation's ties but for those that are none.
+void add_tie_texts(ResultTable& table, const std::vector<int64_t>& assumed, const Cancel& cancel);
 
 }  // namespace ulpscope

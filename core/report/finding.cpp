@@ -14,6 +14,8 @@ namespace {
 
 // Names of evidence that says where in the tensor the error is, one for each dimension.
 constexpr std::string_view kPlacePrefix = "place_";
+// Which values the indexes of a culprit stand for.
+constexpr std::string_view kChoice = "choice";
 
 constexpr size_t kMaxEvidence = 6, kMaxLoneNames = 3, kMaxFiles = 5;
 
@@ -112,6 +114,11 @@ std::string input_sentence(const ReportView& report, int64_t row) {
   return passed == inputs ? "inputs agree" : "";
 }
 
+// Of whole numbers, which are indexes or flags, neither direction nor factor means anything.
+bool is_exact_type(std::string_view dtype) {
+  return dtype.starts_with("int") || dtype.starts_with("uint") || dtype.starts_with("bool");
+}
+
 bool says(std::string_view message, std::string_view words) {
   return message.find(words) != std::string_view::npos;
 }
@@ -128,7 +135,8 @@ std::string data_sentence(const ReportHead& head, const RowView& row,
     text += fmt::format("{} at {}: target {}, golden {}", text.empty() ? "worst" : "",
                         index_text(worst.index), value_text(worst.target), value_text(worst.golden));
   }
-  if (const auto cosine = metric(head, row, "cosine"); cosine && !says(row.message, "cosine is "))
+  const auto cosine = metric(head, row, "cosine");
+  if (cosine && !says(row.message, "cosine is ") && !is_exact_type(row.named().dtype))
     text += (text.empty() ? "cosine " : "; cosine ") + cosine_text(*cosine);
   return text;
 }
@@ -152,6 +160,7 @@ std::string difference_sentence(const ReportHead& head, const RowView& row) {
   const std::string thing = is_input(row) ? "it" : "output";
   if (!elements || !unequal || *elements <= 0) return "";
   const double different = std::max(*unequal, metric(head, row, "nonfinite_mismatch").value_or(0));
+  if (*elements == 1) return thing + " differs in its only element";
   return fmt::format("{} differs in {} of {} elements", thing, percent_text(different, *elements),
                      count_text(static_cast<int64_t>(*elements)));
 }
@@ -194,6 +203,10 @@ std::string place_sentence(const Culprit& culprit) {
   return text;
 }
 
+bool is_of_size(std::string_view name) {
+  return name == "rel_l2" || name == "factor" || name == "input_error" || name == "output_error";
+}
+
 // As far as a sentence shows them.
 bool is_same_number(std::string_view a, std::string_view b) {
   const auto x = parse_double(a), y = parse_double(b);
@@ -207,16 +220,20 @@ bool is_said(const Culprit& culprit, std::string_view name, std::string_view mes
   if (name == "output_error")
     return is_same_number(evidence_of(culprit, "rel_l2"), evidence_of(culprit, name));
   return name.starts_with(kPlacePrefix) || name.starts_with(kReplayEvidence) || name == "reason" ||
-         name == "differing" || name == "max_abs_err" || name == "cosine" || name == "max" || name == "min" ||
-         name == "mean" || name == "l2norm";
+         name == kChoice || name == "differing" || name == "max_abs_err" || name == "cosine" ||
+         name == "max" || name == "min" || name == "mean" || name == "l2norm";
 }
 
-// message: of the culprit's row, whose sentences stand before this one; none where the report lacks the row.
-std::string evidence_sentence(const Culprit& culprit, const std::optional<std::string>& message) {
+// What the sentences before this one said of the culprit's row; none where the report lacks the row.
+struct ToldRow {
+  std::string message;
+  bool exact_type = false;
+};
+std::string evidence_sentence(const Culprit& culprit, const std::optional<ToldRow>& row) {
   std::string text;
   size_t count = 0;
   for (const auto& [name, value] : culprit.evidence) {
-    if (message && is_said(culprit, name, *message)) continue;
+    if (row && (is_said(culprit, name, row->message) || (row->exact_type && is_of_size(name)))) continue;
     if (count++ == kMaxEvidence) break;
     const auto number = parse_double(value);
     const std::string shown = number && name == "cosine" ? cosine_text(*number)
@@ -386,7 +403,7 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     if (!text.empty()) found.push_back(printable(text));
   };
   const bool has_row = culprit.row >= 0 && culprit.row < report.row_count();
-  std::optional<std::string> message;
+  std::optional<ToldRow> told;
   if (const std::string read_as = evidence_of(culprit, "read_as"); !read_as.empty()) {
     // The row of an argument that is written to holds what lay there before.
     say(evidence_of(culprit, "reason"));
@@ -403,13 +420,14 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     say(is_whole ? second : first + "; " + second);
     say(row.mode == "statistics" ? statistics_sentence(report.head(), row)
                                  : data_sentence(report.head(), row, culprit.worst));
-    message = row.message;
+    told = ToldRow{std::string(row.message), is_exact_type(row.named().dtype)};
     // Of an input that came from outside, the reason says it.
-    if (culprit.kind != "input_fault" || *message != kCulpritMessage) say(*message);
+    if (culprit.kind != "input_fault" || told->message != kCulpritMessage) say(told->message);
   }
-  if (has_row && !message) message.emplace();
+  if (has_row && !told) told.emplace();
+  if (has_row) say(evidence_of(culprit, kChoice));
   say(place_sentence(culprit));
-  say(evidence_sentence(culprit, message));
+  say(evidence_sentence(culprit, told));
   for (const auto& [name, value] : culprit.evidence)
     if (has_row && name.starts_with(kReplayEvidence)) say("run again in float64: " + value);
   if (!culprit.module.empty()) say("in module " + culprit.module);

@@ -262,6 +262,28 @@ class AnswerTest(CompareTest):
                          self.path("out"), "--explain", "Torch.matmul.2.*")
         self.assertIn("Torch.matmul.2.forward  step 0  rank 0  culprit", run.out)
 
+    def test_another_index_tells_the_values_that_it_stands_for(self):
+        def side(name, index, values):
+            leaf = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4], "Max": 3.0, "Min": 0.0, "Mean": 1.0,
+                    "Norm": 4.0, "requires_grad": False, "data_name": "in.npy"}
+            chosen = dict(leaf, dtype="torch.int64", shape=[1], data_name="out.npy")
+            more = {"Torch.relu.%d.forward" % i: runs.call([leaf], [leaf]) for i in range(4)}
+            calls = dict(more, **{"Torch.argmax.0.forward": runs.call([leaf], [chosen])})
+            self.write(name + "/step0/rank0/dump.json", runs.dump_json(calls, task="tensor"))
+            self.write(name + "/step0/rank0/dump_tensor_data/in.npy", npy("<f4", (4,), floats(*values)))
+            self.write(name + "/step0/rank0/dump_tensor_data/out.npy", npy("<i8", (1,), struct.pack("<q", index)))
+        side("t", 2, (1, 3, 3, 0))
+        side("g", 1, (1, 3, 3, 0))
+        run = self.check(1, "compare", "t", "g", "-o", "out")
+        self.assertIn("    tie: Torch.argmax.0.forward output.0 of step 0: golden's values at the indexes 2 and 1 are both 3: "
+                      "a tie, either may be taken\n", run.out)
+        side("t", 0, (1, 3, 3, 0))
+        run = self.check(1, "compare", "t", "g", "-o", "out")
+        self.assertIn("output differs in its only element\n", run.out)
+        self.assertIn("    golden's values at the indexes 0 and 1 are 1 and 3\n", run.out)
+        self.assertNotIn("cosine", run.out)
+        self.assertNotIn("rel_l2", run.out)
+
     def test_explain_keeps_to_the_width_of_the_terminal(self):
         import terminal
         out = terminal.run(80, "compare", "-q", EXAMPLE + "/target", EXAMPLE + "/golden", "-o", self.path("out"),
