@@ -79,7 +79,9 @@ std::string FaultFinder::external_reason(const Incoming& in) {
   if (in.external_rewired)
     return "target reads " + producer_name(true, in.external_row) + ", golden " +
            producer_name(false, in.external_row);
-  const std::string_view rounding = deterministic_ ? "" : " by more than rounding";
+  const RowError& difference = rows_[static_cast<size_t>(in.external_row)];
+  const bool measured = !difference.exact_type && !difference.shape_mismatch && !difference.class_mismatch;
+  const std::string_view rounding = deterministic_ || !measured ? "" : " by more than rounding";
   return fmt::format("no recorded operation produced this input, and it differs{}{}", rounding,
                      exchange_reason(in.external_row));
 }

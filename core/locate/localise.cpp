@@ -415,7 +415,7 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
   if (options.lost_input) doubt_lost_input(found);
   note_parameters(table, finder, found.notes);
   const LoneGroups lone = lone_groups(table);
-  if (finder.faults().empty() && !knows_nothing_of_inputs(table))
+  if (finder.faults().empty() && counts.compared > 0 && !knows_nothing_of_inputs(table))
     note_uncompared(table, counts, lone, found.notes);
   for (std::string& note : lone_group_notes(table, lone)) found.notes.push_back(std::move(note));
   if (!knows_nothing_of_inputs(table)) {

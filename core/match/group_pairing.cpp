@@ -25,7 +25,7 @@ class Translation {
     if (single_) {
       target_ = *target.begin();
       golden_ = *golden.begin();
-      if (target_ != golden_)
+      if (target_ != golden_ && target_ >= 0 && golden_ >= 0)
         notices.push_back(word + " " + std::to_string(target_) + " of target is compared with " + word + " " +
                           std::to_string(golden_) + " of golden: each is the only one");
     }

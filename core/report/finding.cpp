@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kPlacePrefix = "place_";
 // Which values the indexes of a culprit stand for.
 constexpr std::string_view kChoice = "choice";
+// In a message that counts the elements, too.
+constexpr std::string_view kExactTypeDiffers = "of an exact type differ";
 
 constexpr size_t kMaxEvidence = 6, kMaxLoneNames = 3, kMaxFiles = 5;
 
@@ -36,7 +38,8 @@ std::string percent_text(double part, double whole) {
 // Near 1 the distance from 1 is what counts.
 std::string cosine_text(double cosine) {
   const std::string text = fmt::format("{:.6f}", cosine);
-  if (text != "1.000000" || cosine == 1) return text == "1.000000" ? "1" : text;
+  constexpr double kOfSums = 1e-12;  // of the sums that it is made of, not of the tensors
+  if (text != "1.000000" || std::fabs(1 - cosine) < kOfSums) return text == "1.000000" ? "1" : text;
   return fmt::format("1 - {:.1e}", 1 - cosine);
 }
 
@@ -123,20 +126,21 @@ bool says(std::string_view message, std::string_view words) {
   return message.find(words) != std::string_view::npos;
 }
 
+// told: the message of the row where a sentence beside this one says it.
 std::string data_sentence(const ReportHead& head, const RowView& row,
-                          const std::vector<PlacedElement>& worst_elements) {
+                          const std::vector<PlacedElement>& worst_elements, std::string_view told) {
   std::string text;
   const auto error = metric(head, row, "max_abs_err");
   const bool mismatch = !worst_elements.empty() &&
                         !std::isfinite(worst_elements.front().target - worst_elements.front().golden);
-  if (error && !mismatch) text = fmt::format("max_abs_err {:.1e}", *error);
+  if (error && !mismatch && !says(told, kExactTypeDiffers)) text = fmt::format("max_abs_err {:.1e}", *error);
   if (!worst_elements.empty()) {
     const PlacedElement& worst = worst_elements.front();
     text += fmt::format("{} at {}: target {}, golden {}", text.empty() ? "worst" : "",
                         index_text(worst.index), value_text(worst.target), value_text(worst.golden));
   }
   const auto cosine = metric(head, row, "cosine");
-  if (cosine && !says(row.message, "cosine is ") && !is_exact_type(row.named().dtype))
+  if (cosine && !says(told, "cosine is ") && !is_exact_type(row.named().dtype))
     text += (text.empty() ? "cosine " : "; cosine ") + cosine_text(*cosine);
   return text;
 }
@@ -216,6 +220,9 @@ bool is_same_number(std::string_view a, std::string_view b) {
 // Evidence that other sentences say already; message: of the culprit's row.
 bool is_said(const Culprit& culprit, std::string_view name, std::string_view message) {
   if (name == "damaged") return says(message, "CRC-32");
+  if (name == "argument") return says(message, "value of the argument");
+  if (name == "nonfinite_mismatch" || name == "first_mismatch")
+    return says(message, "infinity does not agree");
   // Of one output, they are the same number.
   if (name == "output_error")
     return is_same_number(evidence_of(culprit, "rel_l2"), evidence_of(culprit, name));
@@ -311,7 +318,7 @@ std::string worst_pair(const ReportView& report) {
   }
   if (worst < 0) return "";
   report.read_row(worst, row);
-  std::vector<std::string> parts = {difference_sentence(head, row), data_sentence(head, row, {})};
+  std::vector<std::string> parts = {difference_sentence(head, row), data_sentence(head, row, {}, {})};
   if (const auto error = metric(head, row, "rel_l2")) parts.push_back(fmt::format("rel_l2 {:.1e}", *error));
   std::erase(parts, "");
   return printable(fmt::format("farthest off is {}: {}", row.named().op, fmt::join(parts, "; ")));
@@ -373,7 +380,7 @@ std::vector<std::string> plain_file_sentences(const ReportView& report) {
     report.read_row(i, row);
     const bool is_equal = metric(head, row, "unequal") == 0 && metric(head, row, "nonfinite_mismatch") == 0;
     std::vector<std::string> parts = {"", ""};
-    if (!is_equal) parts = {difference_sentence(head, row), data_sentence(head, row, {})};
+    if (!is_equal) parts = {difference_sentence(head, row), data_sentence(head, row, {}, {})};
     if (row.target.dtype != row.golden.dtype && !row.unreadable)
       parts[0] +=
           fmt::format("{}{} against {}", parts[0].empty() ? "" : "; ", row.target.dtype, row.golden.dtype);
@@ -414,12 +421,13 @@ std::vector<std::string> culprit_sentences(const ReportView& report, const Culpr
     std::string first = culprit.kind == "compute_fault" ? input_sentence(report, culprit.row) : "";
     if (culprit.kind == "input_fault") first = evidence_of(culprit, "reason");
     if (culprit.kind == "input_fault" && first.empty()) first = "no recorded operation produced this input";
-    const std::string second = difference_sentence(report.head(), row);
+    const std::string second =
+        says(row.message, kExactTypeDiffers) ? "" : difference_sentence(report.head(), row);
     const bool is_whole = first.empty() || second.empty() || culprit.kind == "input_fault";
     if (is_whole) say(first);
     say(is_whole ? second : first + "; " + second);
     say(row.mode == "statistics" ? statistics_sentence(report.head(), row)
-                                 : data_sentence(report.head(), row, culprit.worst));
+                                 : data_sentence(report.head(), row, culprit.worst, row.message));
     told = ToldRow{std::string(row.message), is_exact_type(row.named().dtype)};
     // Of an input that came from outside, the reason says it.
     if (culprit.kind != "input_fault" || told->message != kCulpritMessage) say(told->message);

@@ -258,6 +258,16 @@ TEST_CASE("one step and one rank pair whatever their numbers, and it is said") {
                                "rank 0 of target is compared with rank 3 of golden: each is the only one"});
 }
 
+TEST_CASE("a side that knows no steps pairs with the only one without a notice") {
+  MemoryDump a, b;
+  a.at(-1, -1).op("Torch.f.0.forward").output("0", {2});
+  b.at(3, 1).op("Torch.f.0.forward").output("0", {2});
+  const DumpIndex target = a.index(), golden = b.index();
+  const PairList pairs = pairs_of(target, golden);
+  CHECK(count_how(pairs, MatchKind::exact) == 1);
+  CHECK(pairs.notices.empty());
+}
+
 TEST_CASE("a golden that knows no steps goes with the first step of several, and it is said") {
   MemoryDump a("mindie_atb"), b("tensor_files");
   for (const int32_t step : {2, 3}) a.at(step, 0).op("4_Layer").output("0", {2});

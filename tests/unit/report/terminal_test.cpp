@@ -111,6 +111,23 @@ TEST_CASE("terminal: what to do next is wrapped where it is prose, and whole whe
   CHECK(has(summary(result, options), "pair the two: " + command + "\n"));
 }
 
+TEST_CASE("terminal: what the message of a row tells is not told by its evidence again") {
+  StoredResult result = test::matmul_result();
+  Culprit& culprit = result.head.localisation.culprits[0];
+  StoredRow& row = result.rows[static_cast<size_t>(culprit.row)];
+  culprit.evidence = {
+      {"argument", "target 1, golden 2"}, {"nonfinite_mismatch", "3"}, {"first_mismatch", "[0]"}};
+  CHECK(has(summary(result),
+            "evidence: argument target 1, golden 2, nonfinite_mismatch 3, first_mismatch [0]"));
+  row.message = "value of the argument: target 1, golden 2";
+  CHECK(has(summary(result), "evidence: nonfinite_mismatch 3, first_mismatch [0]"));
+  row.message = "NaN or infinity does not agree in 3 of 9 elements";
+  CHECK(has(summary(result), "evidence: argument target 1, golden 2\n"));
+  row.message = "1 of 7 elements of an exact type differ, first at [6], at most by 1";
+  CHECK_FALSE(has(summary(result), "output differs in"));
+  CHECK(has(summary(result), "    worst at [1,2,1]: target -1.708, golden -1.678"));
+}
+
 TEST_CASE("terminal: names of many lines are shortened on a terminal, and whole elsewhere") {
   StoredResult result = test::matmul_result();
   const std::string op = "Torch." + std::string(10000, 'm') + ".2.forward";
@@ -154,6 +171,18 @@ TEST_CASE("terminal: a finding says each number once") {
   CHECK(has(summary(result), "    max NaN against 3\n"));
   row.message = "max: target NaN, golden 3";
   CHECK_FALSE(has(summary(result), "against 3"));
+}
+
+TEST_CASE("terminal: one element is no percentage, and a cosine of 1 is one up to its own sums") {
+  StoredResult result = test::matmul_result();
+  StoredRow& row = result.rows[static_cast<size_t>(result.head.localisation.culprits[0].row)];
+  row.metrics = {{test::metric_index("elements"), 1},
+                 {test::metric_index("unequal"), 1},
+                 {test::metric_index("cosine"), 1 - 5.6e-16}};
+  CHECK(has(summary(result), "output differs in its only element\n"));
+  CHECK(has(summary(result), "golden -1.678; cosine 1\n"));
+  row.metrics[2].second = 1 - 3e-8;
+  CHECK(has(summary(result), "; cosine 1 - 3.0e-08\n"));
 }
 
 TEST_CASE("terminal: colours only when asked for") {
