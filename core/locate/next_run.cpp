@@ -49,21 +49,30 @@ void add_atb_run(std::vector<std::string>& steps, const ResultTable& table, cons
   steps.push_back(atb_load_line("config.json", "<dir>"));
 }
 
-// The members of a collector's configuration that dump the tensors of one call.
-std::string task_members(const OpRow& op, std::string_view name) {
-  return fmt::format("\"task\": \"tensor\", \"step\": [{}], \"rank\": [{}], \"list\": [\"{}\"]",
-                     std::max(op.step, 0), std::max(op.rank, 0), name);
+// The members of a collector's configuration that dump the tensors of one call; at level mix a module's name
+// takes in all that runs inside it.
+std::string task_members(const OpRow& op, std::string_view name, bool with_inside) {
+  return fmt::format("{}\"task\": \"tensor\", \"step\": [{}], \"rank\": [{}], \"list\": [\"{}\"]",
+                     with_inside ? "\"level\": \"mix\", " : "", std::max(op.step, 0), std::max(op.rank, 0),
+                     name);
+}
+
+// Whether a module is at fault whose inside was not recorded: the operation is in there.
+bool lacks_inside(const ResultTable& table, const Culprit& culprit) {
+  return culprit.kind == "compute_fault" && table.target->ops()[culprit.op].kind == OpKind::module &&
+         has_api_calls(table.target->source_name()) && !has_children(*table.target, culprit.op);
 }
 
 // Call numbers and steps of the two sides may differ.
-std::string collector_run(const ResultTable& table, const Culprit& culprit) {
+std::string collector_run(const ResultTable& table, const Culprit& culprit, bool with_inside) {
+  const std::string_view what = with_inside ? "dump what is inside it" : "dump its tensors";
   const ItemId golden = table.rows[static_cast<size_t>(culprit.row)].pair.golden;
-  const std::string here = task_members(table.target->ops()[culprit.op], culprit.op_name);
-  if (golden == kNoIndex) return "dump its tensors on both sides: " + here;
+  const std::string here = task_members(table.target->ops()[culprit.op], culprit.op_name, with_inside);
+  if (golden == kNoIndex) return fmt::format("{} on both sides: {}", what, here);
   const OpRow& golden_op = table.golden->ops()[table.golden->items()[golden].op];
-  const std::string there = task_members(golden_op, table.golden->text(golden_op.name));
-  return here == there ? "dump its tensors on both sides: " + here
-                       : "dump its tensors: target " + here + "; golden " + there;
+  const std::string there = task_members(golden_op, table.golden->text(golden_op.name), with_inside);
+  return here == there ? fmt::format("{} on both sides: {}", what, here)
+                       : fmt::format("{}: target {}; golden {}", what, here, there);
 }
 
 // What tells the tensor from those of the same name, where the dump has several steps or ranks.
@@ -130,7 +139,7 @@ std::vector<std::string> next_steps(const ResultTable& table, const Culprit& cul
     if (mode == Mode::value && origin.outside)
       steps.push_back(outside_step(culprit, mode));
     else if (!is_atb)
-      steps.push_back(collector_run(table, culprit));
+      steps.push_back(collector_run(table, culprit, lacks_inside(table, culprit)));
     if (origin.extra_op != kNoIndex) add_extra_op(steps, table, culprit, origin.extra_op, mode);
     return steps;
   }
@@ -142,6 +151,7 @@ std::vector<std::string> next_steps(const ResultTable& table, const Culprit& cul
                               shell_word(culprit.op_name + " " + culprit.tensor),
                               place_options(table, culprit)));
   if (origin.outside) steps.push_back(outside_step(culprit, mode));
+  if (lacks_inside(table, culprit)) steps.push_back(collector_run(table, culprit, true));
   return steps;
 }
 

@@ -63,14 +63,16 @@ std::vector<Character> characters(std::string_view text) {
   return found;
 }
 
-// Between single blanks; what stands between double quotes is of one word, blanks and all.
+// Between single blanks; what stands between double quotes is of one word, blanks and all, and so is a member
+// of JSON with its value.
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> found;
   size_t begin = 0;
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') quoted = !quoted && text.find('"', i + 1) != std::string_view::npos;
-    if (text[i] != ' ' || quoted) continue;
+    const bool is_member = i > 1 && text[i - 1] == ':' && text[i - 2] == '"';
+    if (text[i] != ' ' || quoted || is_member) continue;
     found.push_back(text.substr(begin, i - begin));
     begin = i + 1;
   }

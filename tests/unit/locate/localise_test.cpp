@@ -125,6 +125,21 @@ TEST_CASE("localise: of a module and the call inside it the call is named, and t
   REQUIRE(found.culprits.size() == 1);
   CHECK(found.culprits[0].op_name == "Torch.matmul.1.forward");
   CHECK(found.culprits[0].module == "Module.model.attn.Attention.forward.0");
+  CHECK(found.culprits[0].next[0].starts_with("dump its tensors on both sides: \"task\": \"tensor\", "));
+}
+
+TEST_CASE("localise: a module at fault without its inside says how to dump that") {
+  Script target, golden;
+  for (Script* side : {&target, &golden}) {
+    add_witnesses(*side);
+    side->call("Module.fc.Linear.forward.0", {"a4"}, side == &target ? "X" : "b0");
+  }
+  const Localisation found = run(target, golden).table.localisation;
+  REQUIRE(found.culprits.size() == 1);
+  REQUIRE(found.culprits[0].next.size() == 1);
+  CHECK(found.culprits[0].next[0] ==
+        "dump what is inside it on both sides: \"level\": \"mix\", \"task\": \"tensor\", \"step\": [0], "
+        "\"rank\": [0], \"list\": [\"Module.fc.Linear.forward.0\"]");
 }
 
 TEST_CASE("localise: a collective is not blamed for what another rank brought in") {

@@ -104,8 +104,9 @@ TEST_CASE("terminal: what to do next is wrapped where it is prose, and whole whe
                 "\n    next: check why only the target has Torch.mul.7.forward; if golden does the\n"
                 "      same by another name, pair the two:\n      " +
                 command +
-                "\n    next: dump its tensors on both sides: \"task\": \"tensor\", \"step\": [0], \"rank\":\n"
-                "      [0], \"list\": [\"a name\"]\n    next: {\"task\": \"tensor\", \"dump_enable\": true, "
+                "\n    next: dump its tensors on both sides: \"task\": \"tensor\", \"step\": [0],\n"
+                "      \"rank\": [0], \"list\": [\"a name\"]\n    next: {\"task\": \"tensor\", "
+                "\"dump_enable\": true, "
                 "\"exec_range\": \"0,0\", \"ids\": \"4\", \"op_name\": \"\", \"device\": \"0\"}\n"));
   options.style.width = 0;
   CHECK(has(summary(result, options), "pair the two: " + command + "\n"));
