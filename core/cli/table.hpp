@@ -20,8 +20,8 @@ size_t line_limit();
 // Makes columns of these widths, two blanks between, fit into a line: text columns are narrowed, the widest
 // first, down to the least a name can be told by; columns at the end that still do not fit become 0 wide and
 // are to be left out. Columns of names are neither narrowed nor left out, since names are copied: where they
-// alone are too wide the terminal breaks the line, up to three of them. limit 0: anything fits. is_name: empty where there are
-// none. Any thread.
+// alone are too wide the terminal breaks the line, up to three of them. limit 0: anything fits. is_name:
+// empty where there are none. Any thread.
 void fit_columns(std::vector<size_t>& widths, const std::vector<bool>& is_number, size_t limit,
                  const std::vector<bool>& is_name = {});
 

@@ -18,9 +18,9 @@ std::string shorten_middle(std::string_view utf8, int64_t columns);
 // is what is looked for and copied. Whole where width is 0.
 std::string shorten_long(std::string_view utf8, int64_t columns, int64_t width);
 
-// Text on lines of at most `width` columns (0: one line), each ended by a newline: the first after indent, the
-// others after `hang` blanks more. No word is broken, nor what stands between double quotes, nor a member of
-// JSON; one of more than three lines is shortened in the middle.
+// Text on lines of at most `width` columns (0: one line), each ended by a newline: the first after indent,
+// the others after `hang` blanks more. No word is broken, nor what stands between double quotes, nor a member
+// of JSON; one of more than three lines is shortened in the middle.
 std::string wrap_words(std::string_view text, std::string_view indent, int64_t hang, int64_t width);
 
 // How a terminal is used. none: colours off and no width limit.
