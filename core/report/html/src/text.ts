@@ -341,6 +341,52 @@ const SENTENCES: [RegExp, string][] = [
     /^max_abs_err (\S+) at (\S+): target (\S+), golden ([^;]+); cosine (.+)$/,
     "最大绝对误差 $1，位于 $2：目标 $3，标杆 $4；余弦 $5"
   ],
+  [
+    /^max_abs_err (\S+) at (\S+): target (\S+), golden ([^;]+)$/,
+    "最大绝对误差 $1，位于 $2：目标 $3，标杆 $4"
+  ],
+  [/^inputs are bit-identical; output differs in its only element$/, "输入逐位相同；输出唯一的元素不同"],
+  [/^output differs in its only element$/, "输出唯一的元素不同"],
+  [
+    /^no recorded operation produced this input, and it differs$/,
+    "没有已记录的算子产生该输入，且其值不同"
+  ],
+  [
+    /^no recorded operation produced this input, and it differs by more than rounding$/,
+    "没有已记录的算子产生该输入，且差异超出舍入"
+  ],
+  [
+    /^no recorded .+; target reads here what golden reads as (\S+) of (.+), and there what golden reads here.+$/,
+    "没有已记录的算子产生该输入；目标在此读取标杆 $2 的 $1，在彼处读取标杆此处的值：两者被互换"
+  ],
+  [
+    /^no recorded .+; target reads here what golden reads as (\S+) of (.+)$/,
+    "没有已记录的算子产生该输入；目标在此读取标杆 $2 的 $1"
+  ],
+  [
+    /^steps? (.+) (?:is|are) only in target: (?:its|their) (.*?) ?rows? w(?:as|ere) not compared$/,
+    "步骤 $1 仅目标有：其 $2 行未比较"
+  ],
+  [
+    /^steps? (.+) (?:is|are) only in golden: (?:its|their) (.*?) ?rows? w(?:as|ere) not compared$/,
+    "步骤 $1 仅标杆有：其 $2 行未比较"
+  ],
+  [
+    /^ranks? (.+) (?:is|are) only in target: (?:its|their) (.*?) ?rows? w(?:as|ere) not compared$/,
+    "rank $1 仅目标有：其 $2 行未比较"
+  ],
+  [
+    /^ranks? (.+) (?:is|are) only in golden: (?:its|their) (.*?) ?rows? w(?:as|ere) not compared$/,
+    "rank $1 仅标杆有：其 $2 行未比较"
+  ],
+  [
+    /^tie: (.+): golden's values at the indexes (\S+) and (\S+) are both (\S+): a tie, either may be taken$/,
+    "并列：$1：标杆在下标 $2 和 $3 处的值都是 $4，取哪个都可以"
+  ],
+  [
+    /^tie: (.+): golden's values at the indexes (\S+) and (\S+) are (\S+) and (\S+), nearer .+: a tie$/,
+    "并列：$1：标杆在下标 $2 和 $3 处的值为 $4 和 $5，相差小于舍入所能造成的变化"
+  ],
   [/^nearly all of the error is at (.+)$/, "误差几乎都在 $1"],
   [
     /^values differ, and the number formats in use explain every difference; no operation is at fault$/,

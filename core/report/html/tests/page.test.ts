@@ -143,6 +143,14 @@ test("two languages", () => {
   setLanguage("zh");
   assert.equal(t("compute_fault"), "计算错误");
   assert.equal(
+      sentence("steps 1, 2 are only in golden: their 272 rows were not compared"),
+      "步骤 1, 2 仅标杆有：其 272 行未比较");
+  assert.equal(
+      sentence(
+          "no recorded operation produced this input, and it differs; target reads here what golden reads as " +
+          "input.1 of Functional.linear.1.forward, and there what golden reads here: the two were exchanged"),
+      "没有已记录的算子产生该输入；目标在此读取标杆 Functional.linear.1.forward 的 input.1，在彼处读取标杆此处的值：两者被互换");
+  assert.equal(
       sentence("inputs are bit-identical; output differs in 100 % of 50 elements"),
       "输入逐位相同；输出 50 个元素中 100 % 不同");
   setLanguage("en");
