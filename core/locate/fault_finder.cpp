@@ -1,10 +1,13 @@
 #include "locate/fault_finder.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
+
+#include "base/batches.hpp"
 
 namespace ulpscope {
 namespace {
@@ -135,9 +138,9 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
     error_of_op_[table.pairs.ops[ops_[i].op_pair].target] = static_cast<int64_t>(i);
   carry_missing_inputs(pool);
   mark_inner();
-  for (size_t i = 0; i < ops_.size(); ++i)
-    if (const auto [entry, fresh] = class_of_type_.try_emplace(target_op(i).type); fresh)
-      entry->second = priors_.class_of(type_of(i));
+  for (const OpRow& op : table.target->ops())
+    if (const auto [entry, fresh] = facts_of_type_.try_emplace(op.type); fresh)
+      entry->second = facts_of(op.type);
   if (std::any_of(ops_.begin(), ops_.end(), [](const OpError& op) { return op.gradients; }))
     gradient_sources_ = GradientSources(table);
   trains_ = std::any_of(table.target->ops().begin(), table.target->ops().end(),
@@ -145,7 +148,7 @@ FaultFinder::FaultFinder(const ResultTable& table, const Priors& priors, const N
   measure_regime();
   measure_own_roundings();
   if (noise != nullptr) measure_twin(*noise);
-  if (!deterministic_) measure_weights();
+  if (!deterministic_) measure_weights(pool);
   find_in_order();
 }
 
@@ -184,10 +187,10 @@ void FaultFinder::carry_missing_inputs(ThreadPool& pool) {
 }
 
 bool FaultFinder::is_missing_input(int64_t row) const {
+  if (rows_[static_cast<size_t>(row)].comparable) return false;
   if (target_item(row) == kNoIndex || golden_item(row) == kNoIndex) return false;
   const ItemRow& item = table_.target->items()[target_item(row)];
-  return item.tensor != kNoIndex && !rows_[static_cast<size_t>(row)].comparable &&
-         (item.role == Role::input || item.role == Role::kwarg);
+  return item.tensor != kNoIndex && (item.role == Role::input || item.role == Role::kwarg);
 }
 
 // Whether both sides know an output of the op and one of them does not hold it.
@@ -337,16 +340,23 @@ void FaultFinder::measure_own_roundings() {
 
 // Runs of one format on another device or build load the same weights. Where nearly all of them are equal,
 // one that is not was not rounded on its way.
-void FaultFinder::measure_weights() {
+void FaultFinder::measure_weights(ThreadPool& pool) {
   constexpr int64_t kLeastWeights = 8;
   constexpr int64_t kEqualForOne = 9;
-  int64_t equal = 0, other = 0;
-  for (const OpError& op : ops_)
-    for (int64_t row = op.first_row; row < op.first_row + op.row_count; ++row) {
-      const RowError& error = rows_[static_cast<size_t>(row)];
-      if (!error.comparable || error.value || error.roundoff == 0 || !is_weight(target_item(row))) continue;
-      ++(error.identical ? equal : other);
+  std::atomic<int64_t> equal = 0, other = 0;
+  for_batches(pool, static_cast<int64_t>(ops_.size()), [&](int64_t first, int64_t end) {
+    int64_t equal_here = 0, other_here = 0;
+    for (int64_t i = first; i < end; ++i) {
+      const OpError& op = ops_[static_cast<size_t>(i)];
+      for (int64_t row = op.first_row; row < op.first_row + op.row_count; ++row) {
+        const RowError& error = rows_[static_cast<size_t>(row)];
+        if (!error.comparable || error.value || error.roundoff == 0 || !is_weight(target_item(row))) continue;
+        ++(error.identical ? equal_here : other_here);
+      }
     }
+    equal += equal_here;
+    other += other_here;
+  });
   weights_agree_ = equal >= kLeastWeights && equal >= kEqualForOne * other;
 }
 

@@ -106,7 +106,7 @@ class FaultFinder {
   void measure_regime();
   void measure_twin(const NoiseFloor& noise);
   void measure_own_roundings();
-  void measure_weights();
+  void measure_weights(ThreadPool& pool);
   bool leaves_noise(size_t op) const;
   bool is_own_rounding(const OpError& op) const;
   bool is_last_bit(const OpError& op) const;
@@ -179,9 +179,17 @@ class FaultFinder {
   }
   std::string_view type_of(size_t op) const;
   // What the priors say of its type; null: nothing.
-  const OpClass* class_of(size_t op) const { return class_of_type_.at(target_op(op).type); }
+  const OpClass* class_of(size_t op) const { return facts_of_type_.at(target_op(op).type).op_class; }
   ItemId target_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.target; }
   ItemId golden_item(int64_t row) const { return table_.rows[static_cast<size_t>(row)].pair.golden; }
+
+  // What the name of a type says, looked at once.
+  struct TypeFacts {
+    const OpClass* op_class = nullptr;
+    bool uninitialised = false;  // its output is memory as it was found
+    bool reads_weights = false;  // its second and third inputs are a weight and a bias
+  };
+  TypeFacts facts_of(TextId type) const;
 
   static constexpr uint8_t kInnerTie = 1, kInnerFault = 2;
   static constexpr uint8_t kNoData = 1, kIncomplete = 2;
@@ -198,7 +206,7 @@ class FaultFinder {
 
   const ResultTable& table_;
   const Priors& priors_;
-  std::unordered_map<TextId, const OpClass*> class_of_type_;
+  std::unordered_map<TextId, TypeFacts> facts_of_type_;  // of every type of the target
   std::vector<RowError> rows_;
   std::vector<OpError> ops_;
   OpRelations relations_;

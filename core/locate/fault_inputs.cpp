@@ -177,12 +177,8 @@ bool FaultFinder::is_weight(ItemId target_item) const {
   const OpRow& op = table_.target->ops()[item.op];
   if (op.kind != OpKind::api) return false;
   const std::string_view path = table_.target->text(item.path);
-  const std::string_view type = table_.target->text(op.type);
   if (path == "weight" || path == "bias") return true;
-  if (path != "1" && path != "2") return false;
-  for (const char* glob : {"*linear*", "*embedding*", "*norm*", "conv*"})
-    if (glob_match(glob, type, true)) return true;
-  return false;
+  return (path == "1" || path == "2") && facts_of_type_.at(op.type).reads_weights;
 }
 
 // Whether all that the op reads is among its inputs: so it is where a graph names the value, and with layers

@@ -14,6 +14,8 @@ namespace {
 // Operations whose output is memory as it was found: its content says nothing.
 constexpr std::array kUninitialised = {"empty",     "empty_like",        "empty_strided",
                                        "new_empty", "new_empty_strided", "empty_with_format"};
+// Operations that take a weight and a bias behind their input.
+constexpr std::array kReadingWeights = {"*linear*", "*embedding*", "*norm*", "conv*"};
 // Calls of a type of which one may differ from all others.
 constexpr size_t kLeastSiblings = 5;
 // Operations that choose among values: with nearly equal values another index is as right.
@@ -31,9 +33,14 @@ bool any_of(const std::array<const char*, N>& globs, std::string_view type) {
 
 }  // namespace
 
+FaultFinder::TypeFacts FaultFinder::facts_of(TextId type) const {
+  const std::string_view name = table_.target->text(type);
+  return {priors_.class_of(name), any_of(kUninitialised, name), any_of(kReadingWeights, name)};
+}
+
 void FaultFinder::judge(size_t op) {
   const OpError& error = ops_[op];
-  if (any_of(kUninitialised, type_of(op))) return;
+  if (facts_of_type_.at(target_op(op).type).uninitialised) return;
   if (error.gradients) {
     judge_gradients(op);
     return;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <mutex>
 
 #include "base/batches.hpp"
 #include "base/text.hpp"
@@ -31,6 +33,18 @@ struct Counts {
   int64_t one_sided_output_row = -1, nan_row = -1;  // the first of each
   OpId moved_op =
       kNoIndex;  // the first call of the target that golden makes before one that stands before it
+
+  // Adds what was counted of other rows.
+  void add(const Counts& part) {
+    const auto first = [](int64_t a, int64_t b) { return a < 0 || b < 0 ? std::max(a, b) : std::min(a, b); };
+    compared += part.compared;
+    differing += part.differing;
+    unreadable += part.unreadable;
+    one_sided_outputs += part.one_sided_outputs;
+    nan_outputs += part.nan_outputs;
+    one_sided_output_row = first(one_sided_output_row, part.one_sided_output_row);
+    nan_row = first(nan_row, part.nan_row);
+  }
 };
 
 // Whether the operations stand in the order of their calls. Those of files that no dump.json goes with stand
@@ -84,18 +98,29 @@ bool is_nan_output(const ResultTable& table, const ResultRow& row) {
          std::isnan(table.golden->tensors()[g.tensor].stats.max);
 }
 
-Counts count(const ResultTable& table, const FaultFinder& finder) {
-  Counts counts;
-  for (size_t i = 0; i < table.rows.size(); ++i) {
-    const RowError& error = finder.rows()[i];
+// Of some rows; what comes first is told by the row of the smaller number.
+void count_rows(const ResultTable& table, const FaultFinder& finder, int64_t first, int64_t end,
+                Counts& counts) {
+  for (int64_t i = first; i < end; ++i) {
+    const RowError& error = finder.rows()[static_cast<size_t>(i)];
+    const ResultRow& row = table.rows[static_cast<size_t>(i)];
     counts.compared += error.comparable && !error.value ? 1 : 0;
     counts.differing += differs(error) && !error.value ? 1 : 0;
-    counts.unreadable += table.rows[i].unreadable ? 1 : 0;
-    if (is_one_sided_output(table, table.rows[i]) && counts.one_sided_outputs++ == 0)
-      counts.one_sided_output_row = static_cast<int64_t>(i);
-    if (is_nan_output(table, table.rows[i]) && counts.nan_outputs++ == 0)
-      counts.nan_row = static_cast<int64_t>(i);
+    counts.unreadable += row.unreadable ? 1 : 0;
+    if (is_one_sided_output(table, row) && counts.one_sided_outputs++ == 0) counts.one_sided_output_row = i;
+    if (is_nan_output(table, row) && counts.nan_outputs++ == 0) counts.nan_row = i;
   }
+}
+
+Counts count(const ResultTable& table, const FaultFinder& finder, ThreadPool& pool) {
+  Counts counts;
+  std::mutex mutex;  // guards counts
+  for_batches(pool, static_cast<int64_t>(table.rows.size()), [&](int64_t first, int64_t end) {
+    Counts part;
+    count_rows(table, finder, first, end, part);
+    const std::lock_guard lock(mutex);
+    counts.add(part);
+  });
   for (const OpPair& pair : table.pairs.ops)
     counts.one_sided_ops += (pair.target == kNoIndex || pair.golden == kNoIndex) && !pair.by_design ? 1 : 0;
   counts.moved_op = first_moved_call(table);
@@ -268,19 +293,26 @@ struct Usual {
   bool dtype_differs = false, squeezed = false;
 };
 
-Usual usual_difference(const ResultTable& table) {
-  int64_t tensors = 0, dtypes = 0, squeezes = 0;
-  for (const ResultRow& row : table.rows) {
-    if (row.pair.target == kNoIndex || row.pair.golden == kNoIndex || row.mode == Mode::value ||
-        row.mode == Mode::none)
-      continue;
-    const DType t = table.target->tensors()[table.target->items()[row.pair.target].tensor].dtype;
-    const DType g = table.golden->tensors()[table.golden->items()[row.pair.golden].tensor].dtype;
-    if (roundoff_of(t) == 0 && roundoff_of(g) == 0) continue;
-    ++tensors;
-    dtypes += t != g ? 1 : 0;
-    squeezes += row.squeezed ? 1 : 0;
-  }
+Usual usual_difference(const ResultTable& table, ThreadPool& pool) {
+  std::atomic<int64_t> tensors = 0, dtypes = 0, squeezes = 0;
+  for_batches(pool, static_cast<int64_t>(table.rows.size()), [&](int64_t first, int64_t end) {
+    int64_t tensors_here = 0, dtypes_here = 0, squeezes_here = 0;
+    for (int64_t i = first; i < end; ++i) {
+      const ResultRow& row = table.rows[static_cast<size_t>(i)];
+      if (row.pair.target == kNoIndex || row.pair.golden == kNoIndex || row.mode == Mode::value ||
+          row.mode == Mode::none)
+        continue;
+      const DType t = table.target->tensors()[table.target->items()[row.pair.target].tensor].dtype;
+      const DType g = table.golden->tensors()[table.golden->items()[row.pair.golden].tensor].dtype;
+      if (roundoff_of(t) == 0 && roundoff_of(g) == 0) continue;
+      ++tensors_here;
+      dtypes_here += t != g ? 1 : 0;
+      squeezes_here += row.squeezed ? 1 : 0;
+    }
+    tensors += tensors_here;
+    dtypes += dtypes_here;
+    squeezes += squeezes_here;
+  });
   return {dtypes * 2 > tensors, squeezes * 2 > tensors};
 }
 
@@ -307,7 +339,7 @@ void set_verdict(const ResultTable& table, const FaultFinder& finder, const RowE
 }
 
 void set_verdicts(ResultTable& table, const FaultFinder& finder, bool soften, ThreadPool& pool) {
-  const Usual usual = usual_difference(table);
+  const Usual usual = usual_difference(table, pool);
   for_batches(pool, static_cast<int64_t>(table.rows.size()), [&](int64_t first, int64_t end) {
     for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(end); ++i)
       set_verdict(table, finder, finder.rows()[i], usual, soften, table.rows[i]);
@@ -407,7 +439,7 @@ std::vector<std::string> explain(const ResultTable& table, const FaultFinder& fi
 
 void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& pool) {
   const FaultFinder finder(table, options.priors, options.noise, options.not_tied, pool);
-  const Counts counts = count(table, finder);
+  const Counts counts = count(table, finder, pool);
   set_producers(table, finder, pool);
   Localisation& found = table.localisation;
   found = {};
