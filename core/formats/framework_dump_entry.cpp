@@ -304,44 +304,53 @@ void EntryReader::tensor_leaf(uint32_t node) {
     tensor.fault = "data_name \"" + printable(tensor.data_name) + "\": path leaves the dump";
 }
 
-// The bit of the member; 0 for one that this reader does not know.
+// The bit of the member; 0 for one that this reader does not know. There are ten of them in each tensor of
+// each call: the length tells most apart.
 unsigned EntryReader::leaf_member(EntryTensor& tensor, std::string_view name, uint32_t node) {
   ulpscope_stats& stats = tensor.stats;
-  const bool text = tape_->is(node, JsonKind::text);
-  if (name == "Max") return statistic(tensor, ULPSCOPE_STAT_MAX, stats.max, node);
-  if (name == "Min") return statistic(tensor, ULPSCOPE_STAT_MIN, stats.min, node);
-  if (name == "Mean") return statistic(tensor, ULPSCOPE_STAT_MEAN, stats.mean, node);
-  if (name == "Norm") return statistic(tensor, ULPSCOPE_STAT_L2, stats.l2norm, node);
-  if (name == "shape") {
-    shape(tensor, node);
-    return kShapeMember;
+  switch (name.size()) {
+    case 3:
+      if (name == "Max") return statistic(tensor, ULPSCOPE_STAT_MAX, stats.max, node);
+      if (name == "Min") return statistic(tensor, ULPSCOPE_STAT_MIN, stats.min, node);
+      if (name == "md5") return digest(tensor, node);
+      return 0;
+    case 4:
+      if (name == "Mean") return statistic(tensor, ULPSCOPE_STAT_MEAN, stats.mean, node);
+      if (name == "Norm") return statistic(tensor, ULPSCOPE_STAT_L2, stats.l2norm, node);
+      return 0;
+    case 5:
+      if (name == "shape") return shape(tensor, node);
+      if (name == "dtype") return dtype(tensor, node);
+      return 0;
+    default:
+      if (name == "requires_grad") return requires_grad(tensor, node);
+      if (name == "data_name") return data_name(tensor, node);
+      return 0;
   }
-  if (name == "dtype") {
-    const std::string_view dtype = text ? tape_->text(node) : std::string_view();
-    if (tensor.dtype_text != dtype || dtype.empty()) {
-      tensor.dtype_text = dtype;
-      tensor.dtype = framework_dtype(dtype);
-    }
-    return kDtypeMember;
-  }
-  if (name == "requires_grad") {
-    if (tape_->is(node, JsonKind::boolean))
-      tensor.flags = tape_->at(node).truth ? ULPSCOPE_GRAD_YES : ULPSCOPE_GRAD_NO;
-    return kGradMember;
-  }
-  if (name == "data_name") {
-    tensor.data_name = text ? tape_->text(node) : std::string_view();
-    tensor.has_bad_data_name = tensor.data_name.empty();
-    return kDataMember;
-  }
-  if (name == "md5") {
-    digest(tensor, node);
-    return kDigestMember;
-  }
-  return 0;
 }
 
-void EntryReader::shape(EntryTensor& tensor, uint32_t node) {
+unsigned EntryReader::dtype(EntryTensor& tensor, uint32_t node) {
+  const std::string_view name = tape_->is(node, JsonKind::text) ? tape_->text(node) : std::string_view();
+  if (tensor.dtype_text != name || name.empty()) {
+    tensor.dtype_text = name;
+    tensor.dtype = framework_dtype(name);
+  }
+  return kDtypeMember;
+}
+
+unsigned EntryReader::requires_grad(EntryTensor& tensor, uint32_t node) {
+  if (tape_->is(node, JsonKind::boolean))
+    tensor.flags = tape_->at(node).truth ? ULPSCOPE_GRAD_YES : ULPSCOPE_GRAD_NO;
+  return kGradMember;
+}
+
+unsigned EntryReader::data_name(EntryTensor& tensor, uint32_t node) {
+  tensor.data_name = tape_->is(node, JsonKind::text) ? tape_->text(node) : std::string_view();
+  tensor.has_bad_data_name = tensor.data_name.empty();
+  return kDataMember;
+}
+
+unsigned EntryReader::shape(EntryTensor& tensor, uint32_t node) {
   tensor.shape.clear();
   tensor.fault.clear();
   bool good = tape_->is(node, JsonKind::array);
@@ -356,6 +365,7 @@ void EntryReader::shape(EntryTensor& tensor, uint32_t node) {
     tensor.fault = "shape has " + std::to_string(tensor.shape.size()) + " dimensions, expected at most 32";
   else if (!dense_bytes(tensor.shape, DType::c128))
     tensor.fault = "the shape is too large";
+  return kShapeMember;
 }
 
 unsigned EntryReader::statistic(EntryTensor& tensor, uint32_t bit, double& value, uint32_t node) {
@@ -386,15 +396,15 @@ unsigned EntryReader::statistic(EntryTensor& tensor, uint32_t bit, double& value
 
 // "1b2c3d4e" is a CRC-32, "0x" and 16 digits a XOR of 64-bit words, 32 digits an MD5; a number is what the
 // XOR mode writes for a single value.
-void EntryReader::digest(EntryTensor& tensor, uint32_t node) {
+unsigned EntryReader::digest(EntryTensor& tensor, uint32_t node) {
   tensor.digest.clear();
   if (tape_->is(node, JsonKind::number)) {
     tensor.digest.append("xor64:").append(tape_->text(node));
-    return;
+    return kDigestMember;
   }
   if (!tape_->is(node, JsonKind::text)) {
     if (!tape_->is(node, JsonKind::null)) ++oddities_.unknown_digests;
-    return;
+    return kDigestMember;
   }
   const std::string_view text = tape_->text(node);
   const bool is_xor = text.starts_with("0x") && is_hex(text.substr(2)) && text.size() == 18;
@@ -407,6 +417,7 @@ void EntryReader::digest(EntryTensor& tensor, uint32_t node) {
   else if (!text.empty())
     ++oddities_.unknown_digests;
   if (!tensor.digest.empty()) tensor.digest += to_lower(is_xor ? text.substr(2) : text);
+  return kDigestMember;
 }
 
 double EntryReader::number(uint32_t node) {

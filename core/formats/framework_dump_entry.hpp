@@ -73,9 +73,13 @@ class EntryReader {
   bool is_tensor(uint32_t node, std::string_view type) const;
   void tensor_leaf(uint32_t node);
   unsigned leaf_member(EntryTensor& tensor, std::string_view name, uint32_t node);
-  void shape(EntryTensor& tensor, uint32_t node);
+  // Each reads one member of a tensor and answers its bit.
+  unsigned shape(EntryTensor& tensor, uint32_t node);
+  unsigned dtype(EntryTensor& tensor, uint32_t node);
+  unsigned requires_grad(EntryTensor& tensor, uint32_t node);
+  unsigned data_name(EntryTensor& tensor, uint32_t node);
   unsigned statistic(EntryTensor& tensor, uint32_t bit, double& value, uint32_t node);
-  void digest(EntryTensor& tensor, uint32_t node);
+  unsigned digest(EntryTensor& tensor, uint32_t node);
   double number(uint32_t node);
 
   const JsonTape* tape_ = nullptr;

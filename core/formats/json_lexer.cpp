@@ -37,7 +37,8 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
-JsonLexer::JsonLexer(const File& file) : file_(&file), buffer_(std::make_unique<char[]>(kBufferBytes)) {
+JsonLexer::JsonLexer(const File& file)
+    : file_(&file), buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {
   begin_ = cursor_ = end_ = buffer_.get();
   more_ = true;
   file.advise_sequential();

@@ -44,10 +44,10 @@ class JsonTape {
   // The root is node 0. Children of a container: for (i = node + 1; i != at(node).next; i = at(i).next).
   const JsonNode& at(uint32_t node) const { return nodes_[node]; }
   std::string_view key(uint32_t node) const {
-    return std::string_view(text_).substr(nodes_[node].key_begin, nodes_[node].key_size);
+    return {text_.data() + nodes_[node].key_begin, nodes_[node].key_size};
   }
   std::string_view text(uint32_t node) const {
-    return std::string_view(text_).substr(nodes_[node].text_begin, nodes_[node].text_size);
+    return {text_.data() + nodes_[node].text_begin, nodes_[node].text_size};
   }
   // The last member of that name; kNone when there is none or the node is no object.
   uint32_t find(uint32_t object, std::string_view name) const;
