@@ -239,8 +239,9 @@ class CompareCommand : public Command {
     table.golden = &*sides.golden;
     table.judgements = {"similarity"};
     table.judgement_columns.resize(1);
+    ULPSCOPE_ASSIGN(ThreadPool * workers, context.pool());
     const MatchOptions match_options{request.fuzzy, request.has_mapping ? &request.mapping : nullptr,
-                                     request.merge_backend};
+                                     request.merge_backend, workers};
     ULPSCOPE_ASSIGN(table.pairs, match(*sides.target, *sides.golden, match_options));
     judge.describe(table);
     if (table.pairs.items.empty() && table.pairs.ops.empty())
@@ -323,8 +324,10 @@ class CompareCommand : public Command {
   static Status open_folder(Context& context, const CompareRequest& request, const ResultTable& table,
                             const CompareJudge& judge, std::vector<std::string>& command, std::string& folder,
                             std::optional<Journal>& journal) {
+    ULPSCOPE_ASSIGN(ThreadPool * workers, context.pool());
     const JournalHeader header{
-        comparison_identity(*table.target, *table.golden, request.identity + judge.identity()), command, 0};
+        comparison_identity(*table.target, *table.golden, request.identity + judge.identity(), *workers),
+        command, 0};
     if (request.resume_folder.empty()) {
       ULPSCOPE_ASSIGN(folder, context.make_output_folder("compare"));
       auto created = Journal::create(folder, header);

@@ -131,8 +131,18 @@ class Matcher {
       target_options.ignore_classes = golden_options.ignore_classes = rules_->ignores_classes();
       target_options.rename = [this](std::string_view name) { return rules_->rename(name); };
     }
-    target_keys_ = make_keys(target_, target_options);
-    golden_keys_ = make_keys(golden_, golden_options);
+    const auto make = [&](int64_t side, int) {
+      if (side == 0)
+        target_keys_ = make_keys(target_, target_options);
+      else
+        golden_keys_ = make_keys(golden_, golden_options);
+    };
+    if (options_.pool != nullptr) {
+      options_.pool->parallel_for(2, make);
+    } else {
+      make(0, 0);
+      make(1, 0);
+    }
     set_contexts(target_, target_keys_, golden_, golden_keys_);
   }
 

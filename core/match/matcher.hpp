@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/thread_pool.hpp"
 #include "index/dump_index.hpp"
 
 namespace ulpscope {
@@ -60,6 +61,7 @@ struct MatchOptions {
   bool fuzzy = false;                // --fuzzy_match: call numbers do not count
   const Mapping* mapping = nullptr;  // --data_mapping, --cell_mapping, …
   std::string merge_backend;         // "fsdp" or "megatron" for --consistent_check, else empty
+  ThreadPool* pool = nullptr;        // looks at both sides at once; null: at one after the other
 };
 
 // usage: a mapping that cannot be applied. Any thread.

@@ -160,6 +160,10 @@ void add(const SideCounts& side, const SideCounts& other, const std::string& nam
 
 // Ranks that were recorded with other settings than the rest compare by less, or not at all.
 std::string task_notice(const DumpIndex& index, const std::string& name) {
+  const auto is_of_first_rank = [&](const StepRank& group) {
+    return group.rank == index.groups().front().rank;
+  };
+  if (std::all_of(index.groups().begin(), index.groups().end(), is_of_first_rank)) return "";
   constexpr std::string_view kWords[] = {"", "statistics", "checksums", "tensor"};
   std::map<std::string_view, std::vector<int32_t>> ranks;  // by what the best of their tensors offer
   for (const StepRank& group : index.groups()) {
@@ -192,10 +196,15 @@ bool is_shape_or_copy(std::string_view api) {
 
 std::vector<std::string> filter_notices(const DumpIndex& target, const DumpIndex& golden,
                                         const OpPartners& partners) {
-  const SideCounts t = count(target, partners.golden_of), g = count(golden, partners.target_of);
   std::vector<std::string> notices;
-  add(t, g, "target", "golden", notices);
-  add(g, t, "golden", "target", notices);
+  const auto has_many_alone = [](const std::vector<OpId>& partner_of) {
+    return std::count(partner_of.begin(), partner_of.end(), kNoIndex) >= kMany;
+  };
+  if (has_many_alone(partners.golden_of) || has_many_alone(partners.target_of)) {
+    const SideCounts t = count(target, partners.golden_of), g = count(golden, partners.target_of);
+    add(t, g, "target", "golden", notices);
+    add(g, t, "golden", "target", notices);
+  }
   for (const auto& [index, name] : {std::pair(&target, "target"), std::pair(&golden, "golden")})
     if (std::string text = task_notice(*index, name); !text.empty()) notices.push_back(std::move(text));
   return notices;

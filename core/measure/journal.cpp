@@ -262,48 +262,77 @@ Status Journal::append(const std::vector<Entry>& entries) {
   return write_all(fd_, lines);
 }
 
-std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden,
-                                std::string_view options_text) {
-  XXH3_state_t state;
-  XXH3_128bits_reset(&state);
-  // The parts are a few bytes long: gathered, they are hashed at the speed of memory.
-  std::string gathered;
-  const auto add = [&](std::string_view text) {
+namespace {
+
+// A hash of parts that are a few bytes long: gathered, they are hashed at the speed of memory.
+class PartsHash {
+ public:
+  PartsHash() { XXH3_128bits_reset(&state_); }
+
+  void add(std::string_view text) {
     const uint64_t size = text.size();
-    append_bytes(gathered, size);
-    gathered += text;
-  };
-  const auto add_number = [&](auto number) { append_bytes(gathered, number); };
-  const auto hash_gathered = [&] {
-    XXH3_128bits_update(&state, gathered.data(), gathered.size());
-    gathered.clear();
-  };
-  for (const DumpIndex* index : {&target, &golden}) {
-    add(index->path());
-    for (const OpRow& op : index->ops()) {
-      add(index->text(op.name));
-      add_number(op.step);
-      add_number(op.rank);
-      add(index->text(op.attributes));
-      if (gathered.size() >= kHashedBytes) hash_gathered();
-    }
-    for (const TensorRow& tensor : index->tensors()) {
-      add(index->text(tensor.path));
-      add_number(tensor.dtype);
-      const auto shape = std::as_bytes(index->shape(tensor.shape));
-      gathered.append(reinterpret_cast<const char*>(shape.data()), shape.size());
-      add(index->text(tensor.data_file));
-      add_number(tensor.data_offset);
-      add_number(tensor.data_size);
-      add(index->text(tensor.digest));
-      add_number(std::array{tensor.stats.max, tensor.stats.min, tensor.stats.mean, tensor.stats.l2norm});
-      if (gathered.size() >= kHashedBytes) hash_gathered();
-    }
+    append_bytes(gathered_, size);
+    gathered_ += text;
+    if (gathered_.size() >= kHashedBytes) flush();
   }
-  add(options_text);
-  hash_gathered();
-  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  template <class T>
+  void add_number(const T& number) {
+    append_bytes(gathered_, number);
+  }
+  void add_numbers(std::span<const int64_t> numbers) {
+    const auto bytes = std::as_bytes(numbers);
+    gathered_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  XXH128_hash_t finish() {
+    flush();
+    return XXH3_128bits_digest(&state_);
+  }
+
+ private:
+  void flush() {
+    XXH3_128bits_update(&state_, gathered_.data(), gathered_.size());
+    gathered_.clear();
+  }
+
+  XXH3_state_t state_;
+  std::string gathered_;
+};
+
+XXH128_hash_t side_hash(const DumpIndex& index) {
+  PartsHash hash;
+  hash.add(index.path());
+  for (const OpRow& op : index.ops()) {
+    hash.add(index.text(op.name));
+    hash.add_number(op.step);
+    hash.add_number(op.rank);
+    hash.add(index.text(op.attributes));
+  }
+  for (const TensorRow& tensor : index.tensors()) {
+    hash.add(index.text(tensor.path));
+    hash.add_number(tensor.dtype);
+    hash.add_numbers(index.shape(tensor.shape));
+    hash.add(index.text(tensor.data_file));
+    hash.add_number(tensor.data_offset);
+    hash.add_number(tensor.data_size);
+    hash.add(index.text(tensor.digest));
+    hash.add_number(std::array{tensor.stats.max, tensor.stats.min, tensor.stats.mean, tensor.stats.l2norm});
+  }
+  return hash.finish();
+}
+
+}  // namespace
+
+std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden,
+                                std::string_view options_text, ThreadPool& pool) {
+  std::array<XXH128_hash_t, 2> sides = {};
+  pool.parallel_for(2, [&](int64_t side, int) {
+    sides[static_cast<size_t>(side)] = side_hash(side == 0 ? target : golden);
+  });
+  PartsHash hash;
+  for (const XXH128_hash_t& side : sides) hash.add_number(std::array{side.low64, side.high64});
+  hash.add(options_text);
+  const XXH128_hash_t whole = hash.finish();
+  return fmt::format("{:016x}{:016x}", whole.high64, whole.low64);
 }
 
 }  // namespace ulpscope

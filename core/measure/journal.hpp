@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/thread_pool.hpp"
 #include "report/result_table.hpp"
 
 namespace ulpscope {
@@ -55,9 +56,8 @@ class Journal {
   std::map<int64_t, DataMetrics> finished_;
 };
 
-// A hash of everything that decides the result of a comparison: both indexes, the pairs, and the options'
-// text.
+// A hash of everything that decides the result of a comparison: both indexes and the options' text.
 std::string comparison_identity(const DumpIndex& target, const DumpIndex& golden,
-                                std::string_view options_text);
+                                std::string_view options_text, ThreadPool& pool);
 
 }  // namespace ulpscope

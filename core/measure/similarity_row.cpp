@@ -22,10 +22,10 @@ std::string shape_text(std::span<const int64_t> shape) {
 }
 
 // The place of a flat index in a shape.
-std::string place_text(int64_t flat, const SideShape& side) {
-  Shape place(side.shape.size(), 0);
-  for (size_t i = side.shape.size(); i-- > 0;) {
-    const int64_t dim = side.shape[i];
+std::string place_text(int64_t flat, std::span<const int64_t> shape) {
+  Shape place(shape.size(), 0);
+  for (size_t i = shape.size(); i-- > 0;) {
+    const int64_t dim = shape[i];
     if (dim <= 0) return std::to_string(flat);
     place[i] = flat % dim;
     flat /= dim;
@@ -62,7 +62,7 @@ void check_class(RowFacts& facts) {
   if (sums.nonfinite_mismatch == 0) return;
   std::string reason = both("NaN or infinity does not agree in " + std::to_string(sums.nonfinite_mismatch) +
                                 " of " + std::to_string(sums.elements) + " elements, first at " +
-                                place_text(sums.first_mismatch_index, facts.target),
+                                place_text(sums.first_mismatch_index, facts.target.shape),
                             class_counts(sums.target), class_counts(sums.golden));
   if (sums.target.positive_inf + sums.target.negative_inf > 0)
     if (const auto text = overflow_text("golden", largest_magnitude(sums.golden), facts.target.dtype))
@@ -97,7 +97,7 @@ void check_exact(RowFacts& facts) {
     if (sums.unequal == 0) return;
     facts.reasons.add(Verdict::fail, std::to_string(sums.unequal) + " of " + std::to_string(sums.elements) +
                                          " elements of an exact type differ, first at " +
-                                         place_text(sums.first_unequal_index, facts.target) +
+                                         place_text(sums.first_unequal_index, facts.target.shape) +
                                          ", at most by " + reason_number(sums.max_abs_err));
     return;
   }
@@ -116,7 +116,7 @@ void check_dtype(RowFacts& facts) {
 }
 
 void check_shape(RowFacts& facts, const RowContext& context) {
-  if (facts.target.shape == facts.golden.shape) {
+  if (facts.has_one_shape()) {
     if (facts.count() == 0)
       facts.reasons.note("both sides are empty, shape " + shape_text(facts.target.shape));
     return;
@@ -190,6 +190,11 @@ double norm_of_sums(const PairSums& sums) {
   return difference == 0 ? 0 : difference / golden;
 }
 
+FactSide side_of(const DumpIndex& index, ItemId item) {
+  const TensorId tensor = index.items()[item].tensor;
+  return {index.tensors()[tensor].dtype, index.shape_of(tensor), index.element_count(tensor)};
+}
+
 // What a row that says only equal or different contributes to rules over other measures.
 void set_measures(RowFacts& facts, bool equal) {
   facts.ratio = facts.cosine = equal ? 1 : 0;
@@ -249,18 +254,22 @@ RowFacts gather_facts(ResultRow& row, const RowContext& context) {
   facts.is_judged = true;
   if (row.mode == Mode::value) return facts;
 
-  const Merge* merge =
-      pair.merge < 0 ? nullptr : &context.table.pairs.merges[static_cast<size_t>(pair.merge)];
-  auto side_t = side_shape(target, pair.target, merge != nullptr && merge->target_side ? merge : nullptr);
-  auto side_g = side_shape(golden, pair.golden, merge != nullptr && !merge->target_side ? merge : nullptr);
-  if (!side_t.ok() || !side_g.ok()) {
-    facts.is_judged = false;
-    row.absent = Absent::bad;
-    row.unreadable = true;
-    return facts;
+  facts.target = side_of(target, pair.target);
+  facts.golden = side_of(golden, pair.golden);
+  if (pair.merge >= 0) {
+    const Merge& merge = context.table.pairs.merges[static_cast<size_t>(pair.merge)];
+    auto joined =
+        merge.target_side ? side_shape(target, pair.target, &merge) : side_shape(golden, pair.golden, &merge);
+    if (!joined.ok()) {
+      facts.is_judged = false;
+      row.absent = Absent::bad;
+      row.unreadable = true;
+      return facts;
+    }
+    facts.joined = std::move(joined->shape);
+    (merge.target_side ? facts.target : facts.golden) = {joined->dtype, facts.joined,
+                                                         joined->element_count()};
   }
-  facts.target = std::move(side_t).value();
-  facts.golden = std::move(side_g).value();
   facts.tensor_target = &target.tensors()[target.items()[pair.target].tensor];
   facts.tensor_golden = &golden.tensors()[golden.items()[pair.golden].tensor];
   if (row.mode == Mode::data && row.metrics >= 0)

@@ -3,8 +3,10 @@
 // similarity.cpp only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,6 +36,13 @@ class Reasons {
   std::string text_;
 };
 
+// One side of a row. Views stay valid as long as the facts and the index.
+struct FactSide {
+  DType dtype = DType::none;
+  std::span<const int64_t> shape;
+  int64_t count = 0;  // elements; -1 when they do not fit
+};
+
 // One row with everything that its rules look at. norm: relative difference of the l2norms, infinite where it
 // has no bound.
 struct RowFacts {
@@ -41,14 +50,16 @@ struct RowFacts {
   Role role = Role::input;
   bool is_judged = false;  // both sides are there and were compared
   const TensorRow *tensor_target = nullptr, *tensor_golden = nullptr;
-  SideShape target, golden;
+  FactSide target, golden;
+  Shape joined;  // the shape of the side that is a merge
   const PairSums* sums = nullptr;
   StatisticsComparison statistics;
   std::optional<double> ratio, cosine, norm;
   Reasons reasons;
 
   bool is_output() const { return role == Role::output || role == Role::gradient; }
-  int64_t count() const { return target.element_count(); }
+  int64_t count() const { return target.count; }
+  bool has_one_shape() const { return std::ranges::equal(target.shape, golden.shape); }
 };
 
 // How the rows of one comparison are looked at.
