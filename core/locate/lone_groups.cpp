@@ -20,13 +20,27 @@ int64_t row_count(const DumpIndex& index, const StepRank& group) {
   return rows;
 }
 
+// "0-5, 7, 9" of ascending numbers; two in a row are no range.
+std::string list_text(const std::vector<int32_t>& numbers) {
+  std::string list;
+  size_t listed = 0;
+  for (size_t i = 0; i < numbers.size() && listed < kMaxListed; ++listed) {
+    size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    const bool is_range = end - i > 2;
+    if (!list.empty()) list += ", ";
+    list += is_range ? fmt::format("{}-{}", numbers[i], numbers[end - 1]) : std::to_string(numbers[i]);
+    i = is_range ? end : i + 1;
+    if (listed + 1 == kMaxListed && i < numbers.size())
+      list += fmt::format(", … ({} in all)", numbers.size());
+  }
+  return list;
+}
+
 // "steps 1, 2 are only in golden: their 272 rows were not compared"
 std::string note(std::string_view word, const std::vector<int32_t>& numbers, int64_t rows,
                  std::string_view side) {
-  std::string list;
-  for (size_t i = 0; i < std::min(numbers.size(), kMaxListed); ++i)
-    list += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
-  if (numbers.size() > kMaxListed) list += fmt::format(", … ({} in all)", numbers.size());
+  const std::string list = list_text(numbers);
   const bool one = numbers.size() == 1;
   return fmt::format("{}{} {} {} only in {}: {} {} {} not compared", word, one ? "" : "s", list,
                      one ? "is" : "are", side, one ? "its" : "their",

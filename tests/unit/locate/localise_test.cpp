@@ -236,6 +236,24 @@ TEST_CASE("localise: steps and ranks that one side has alone are told with their
                                  "rank 7 is only in golden: its 6 rows were not compared"});
 }
 
+TEST_CASE("localise: many lone steps are told as ranges, and not without end") {
+  const auto note_of = [](const std::vector<int>& steps) {
+    Script target, golden;
+    for (Script* side : {&target, &golden}) side->at(1000, 0).call("Torch.add.0.forward", {"a0"}, "a1");
+    for (const int step : steps) golden.at(step, 0).call("Torch.add.0.forward", {"a0"}, "a1");
+    const Localisation found = run(target, golden).table.localisation;
+    return found.notes.size() == 1 ? found.notes[0] : "";
+  };
+  CHECK(note_of({0, 1, 2, 5, 7, 8}) ==
+        "steps 0-2, 5, 7, 8 are only in golden: their 12 rows were not compared");
+  std::vector<int> apart(21);
+  for (size_t i = 0; i < apart.size(); ++i) apart[i] = static_cast<int>(2 * i);
+  CHECK(note_of(apart) ==
+        "steps 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, … (21 in all) are "
+        "only "
+        "in golden: their 42 rows were not compared");
+}
+
 TEST_CASE("localise: NaN on both sides is equal, and told") {
   Script side;
   TensorRecord result = measured(Role::output, "0", 1);
