@@ -59,9 +59,11 @@ inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 inline const char* skip_digits(const char* p, const char* end) {
   while (kWordwise && end - p >= 8) {
-    const uint64_t word = load_word(p);
-    constexpr uint64_t kUpper = 0xf0f0f0f0f0f0f0f0u;
-    if ((word & kUpper) != kOnes * 0x30 || ((word + kOnes * 6) & kUpper) != kOnes * 0x30) break;
+    // A digit becomes 0 to 9; all else has its high bit, or gets it. What is carried beyond the first of
+    // these does not count.
+    const uint64_t value = load_word(p) ^ (kOnes * '0');
+    const uint64_t other = ((value + kOnes * 0x76) | value) & kHighs;
+    if (other != 0) return p + std::countr_zero(other) / 8;
     p += 8;
   }
   while (p < end && is_digit(*p)) ++p;

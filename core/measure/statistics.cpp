@@ -85,14 +85,4 @@ std::string_view to_text(Statistic which) {
   return kNames[static_cast<size_t>(which)];
 }
 
-std::optional<double> statistic_metric(const StatisticsComparison& comparison, size_t index) {
-  if (index < 2 * kStatisticCount) {
-    const StatisticPair& pair = comparison.of[index / 2];
-    return index % 2 == 0 ? pair.target : pair.golden;
-  }
-  if (index < 3 * kStatisticCount) return comparison.of[index - 2 * kStatisticCount].difference;
-  if (index < 4 * kStatisticCount) return comparison.of[index - 3 * kStatisticCount].relative;
-  return std::nullopt;
-}
-
 }  // namespace ulpscope

@@ -56,6 +56,20 @@ constexpr std::array<std::string_view, 16> kStatisticMetricNames = {
 
 // The value of such a member; nothing where it does not exist. A difference of equal statistics is 0, also
 // for NaN.
-std::optional<double> statistic_metric(const StatisticsComparison& comparison, size_t index);
+inline std::optional<double> statistic_metric(const StatisticsComparison& comparison, size_t index) {
+  const StatisticPair& pair =
+      comparison.of[index < 2 * kStatisticCount ? index / 2 : index % kStatisticCount];
+  switch (index / kStatisticCount) {
+    case 0:
+    case 1:
+      return index % 2 == 0 ? pair.target : pair.golden;
+    case 2:
+      return pair.difference;
+    case 3:
+      return pair.relative;
+    default:
+      return std::nullopt;
+  }
+}
 
 }  // namespace ulpscope

@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "formats/json_lexer.hpp"
+#include "formats/json_scan.hpp"
 #include "formats/json_tape.hpp"
 #include "temp_folder.hpp"
 
@@ -119,7 +120,7 @@ TEST_CASE("json: a file is read through a buffer that any token may straddle") {
   // Each line moves the tokens by one byte against the buffer's end.
   const test::TempFolder folder;
   std::string text = "[";
-  for (int i = 0; i < 20000; ++i)
+  for (int i = 0; i < 80000; ++i)
     text += (i > 0 ? ",\n " : "") + std::string("{\"key") + std::to_string(i) + "\": [1.25, \"t\\n" +
             std::to_string(i) + "\"]}";
   text += "]";
@@ -136,7 +137,20 @@ TEST_CASE("json: a file is read through a buffer that any token may straddle") {
       equal = equal && from_file.text() == from_memory.text();
   }
   CHECK(equal);
-  CHECK(tokens == 2 + 20000 * 7);
+  CHECK(tokens == 2 + 80000 * 7);
+}
+
+TEST_CASE("json: digits end at the first byte that is none, wherever it stands") {
+  const std::string digits = "01234567890123456789";
+  for (size_t count = 0; count <= digits.size(); ++count)
+    for (int byte = 0; byte < 256; ++byte) {
+      if (is_digit(static_cast<char>(byte))) continue;
+      // What follows is digits again, and bytes that carry into their neighbours.
+      std::string text = digits.substr(0, count) + static_cast<char>(byte) + "9\xff\x8a" + digits;
+      CAPTURE(text);
+      CHECK(skip_digits(text.data(), text.data() + text.size()) == text.data() + count);
+    }
+  CHECK(skip_digits(digits.data(), digits.data() + digits.size()) == digits.data() + digits.size());
 }
 
 TEST_CASE("json: a text of more than 16 MiB is refused, one below is read") {
