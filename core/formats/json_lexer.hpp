@@ -36,7 +36,7 @@ enum class JsonToken : uint8_t {
 // One pass over a file or a text, both of which must outlive it. One thread at a time.
 class JsonLexer {
  public:
-  static constexpr size_t kBufferBytes = 256 * 1024;
+  static constexpr size_t kBufferBytes = 128 * 1024;
   static constexpr size_t kMaxTextBytes = 16 << 20;  // of one text or member name
   static constexpr size_t kMaxNumberBytes = 8000;
   static constexpr size_t kMaxDepth = 100000;
