@@ -277,8 +277,12 @@ class CompareCommand : public Command {
     localise(table, locate_options, *pool);
     for (const int64_t row : table.localisation.assumed_ties)
       if (tie_of(table, row, context.cancel()) == Tie::not_tied) locate_options.not_tied.push_back(row);
+    for (const int64_t row : table.localisation.claimed_ties)
+      if (tie_of(table, row, context.cancel()) != Tie::tied) locate_options.not_tied.push_back(row);
     if (!locate_options.not_tied.empty()) localise(table, locate_options, *pool);
-    add_tie_texts(table, table.localisation.assumed_ties, context.cancel());
+    std::vector<int64_t> ties = table.localisation.assumed_ties;
+    ties.insert(ties.end(), table.localisation.claimed_ties.begin(), table.localisation.claimed_ties.end());
+    add_tie_texts(table, ties, context.cancel());
     add_error_places(table, context.cancel());
     if (request.replay) ULPSCOPE_TRY(add_replays(context, table));
     for (const std::string& unused : apply_baseline(table, baseline)) context.log().warning(unused);

@@ -71,6 +71,7 @@ class FaultFinder {
   const OpParameters& parameters() const { return parameters_; }
   // Rows of indexes that differ and were taken for ties.
   const std::vector<int64_t>& assumed_ties() const { return assumed_ties_; }
+  const std::vector<int64_t>& claimed_ties() const { return claimed_ties_; }
   // Ops that differ after inputs whose statistics would not show it: where the difference starts is not
   // known.
   const std::vector<size_t>& blind() const { return blind_; }
@@ -224,7 +225,7 @@ class FaultFinder {
   std::vector<OpState> states_;
   std::vector<OpState> one_sided_states_;  // by op of the target: what ops without a partner pass on
   std::vector<size_t> blind_;
-  std::vector<int64_t> not_tied_, assumed_ties_;
+  std::vector<int64_t> not_tied_, assumed_ties_, claimed_ties_;
   std::vector<Fault> faults_;
   std::map<int32_t, RankState> ranks_;
   std::map<std::pair<uint64_t, uint64_t>, int> blamed_contents_;  // of external inputs

@@ -340,7 +340,7 @@ void FaultFinder::look_at_external(size_t op, int64_t row, Incoming& in) {
   const bool counted = difference.exact_type && later_step && is_counter(row);
   const bool sampled = difference.exact_type && rank.noise > 0 && later_step;
   const bool flipped = difference.statistics && difference.exact_type && rank.flips > kFewFlips;
-  if (!deterministic_ && !weight && !counted && (rank.tie || sampled || flipped)) {
+  if (!weight && !counted && (rank.tie || (!deterministic_ && (sampled || flipped)))) {
     in.tie = true;
     return;
   }

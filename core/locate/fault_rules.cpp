@@ -106,16 +106,21 @@ void FaultFinder::judge_exact(size_t op, const Incoming& in) {
     faults_.back().rewired = in.external_rewired;
     return;
   }
-  if (in.structural_row >= 0 && !in.inherited && !inner_differs(op)) {
+  if (in.structural_row >= 0 && !in.inherited && !in.tie && !inner_differs(op)) {
     blame(op, in.structural_row, FaultKind::input_fault, "certain", structural_reason(in));
     faults_.back().extra_op = static_cast<OpId>(in.structural_op);
     return;
   }
-  if (error.differing_inputs > 0 || in.inherited || inner_differs(op)) {
-    set_state(op, OpState::inherited);
+  const bool from_fault = in.inherited || inner_bad_[op_id(op)] == kInnerFault;
+  if (error.differing_inputs > 0 || from_fault || inner_differs(op)) {
+    set_state(op, !from_fault && (in.tie || inner_differs(op)) ? OpState::tie : OpState::inherited);
     return;
   }
   if (error.differing_outputs == 0) return;
+  if (untied_row(op) < 0 && is_tie(op)) {
+    set_state(op, OpState::tie);
+    return;
+  }
   if (forward_differs(op) || hidden_state_differs(op) || is_blind(op)) {
     set_state(op, OpState::inherited);
     return;
@@ -358,7 +363,7 @@ bool FaultFinder::is_tie(size_t op) {
   for (int64_t row = error.first_row; row < error.first_row + error.row_count; ++row) {
     const RowError& difference = rows_[static_cast<size_t>(row)];
     if (difference.comparable && difference.exact_type && !difference.identical && !difference.value)
-      assumed_ties_.push_back(row);
+      (error.differing_inputs > 0 ? assumed_ties_ : claimed_ties_).push_back(row);
   }
   return true;
 }

@@ -461,6 +461,7 @@ void localise(ResultTable& table, const LocaliseOptions& options, ThreadPool& po
   }
   set_verdicts(table, finder, options.soften, pool);
   found.assumed_ties = finder.assumed_ties();
+  found.claimed_ties = finder.claimed_ties();
   if (!options.explain_glob.empty())
     found.explanations = explain(table, finder, options.priors, options.explain_glob);
   for (const ResultRow& row : table.rows)

@@ -101,8 +101,9 @@ struct Localisation {
   std::vector<Culprit> culprits, suspects;
   int64_t propagated = 0;
   std::vector<std::string> notes;
-  std::vector<int64_t>
-      assumed_ties;  // rows of indexes that differ, taken for ties without a look at the values
+  // Rows of indexes that differ, taken for ties without a look at the values. Claimed: the inputs are equal,
+  // so that each is one only where the values say so.
+  std::vector<int64_t> assumed_ties, claimed_ties;
   std::vector<std::string> explanations;  // for --explain, one paragraph an op
 };
 

@@ -263,11 +263,15 @@ class AnswerTest(CompareTest):
         self.assertIn("Torch.matmul.2.forward  step 0  rank 0  culprit", run.out)
 
     def test_another_index_tells_the_values_that_it_stands_for(self):
+        for beside in ["relu", "matmul"]:  # calls that say nothing of how the runs compute, and ones that agree bit for bit
+            self.check_another_index(beside)
+
+    def check_another_index(self, beside):
         def side(name, index, values):
             leaf = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4], "Max": 3.0, "Min": 0.0, "Mean": 1.0,
                     "Norm": 4.0, "requires_grad": False, "data_name": "in.npy"}
             chosen = dict(leaf, dtype="torch.int64", shape=[1], data_name="out.npy")
-            more = {"Torch.relu.%d.forward" % i: runs.call([leaf], [leaf]) for i in range(4)}
+            more = {"Torch.%s.%d.forward" % (beside, i): runs.call([leaf], [leaf]) for i in range(4)}
             calls = dict(more, **{"Torch.argmax.0.forward": runs.call([leaf], [chosen])})
             self.write(name + "/step0/rank0/dump.json", runs.dump_json(calls, task="tensor"))
             self.write(name + "/step0/rank0/dump_tensor_data/in.npy", npy("<f4", (4,), floats(*values)))
@@ -277,8 +281,10 @@ class AnswerTest(CompareTest):
         run = self.check(1, "compare", "t", "g", "-o", "out")
         self.assertIn("    tie: Torch.argmax.0.forward output.0 of step 0: golden's values at the indexes 2 and 1 are both 3: "
                       "a tie, either may be taken\n", run.out)
+        self.assertNotIn("FAULT", run.out)
         side("t", 0, (1, 3, 3, 0))
         run = self.check(1, "compare", "t", "g", "-o", "out")
+        self.assertIn("COMPUTE FAULT", run.out)
         self.assertIn("    golden's values at the indexes 0 and 1 are 1 and 3\n", run.out)
         self.assertNotIn("cosine", run.out)
         self.assertNotIn("rel_l2", run.out)
