@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint32_t kNone = TextTable::kNone;
 constexpr std::string_view kDataFolder = "dump_tensor_data";
+constexpr size_t kEntriesBetweenLooks = 256;  // at whether the user wants to stop
 
 ulpscope_status status_of(const Error& error) { return static_cast<ulpscope_status>(error.code); }
 
@@ -94,13 +95,16 @@ void FolderEmitter::emit_json(const std::string& name) {
     if (!warning.empty()) warn(ULPSCOPE_E_FORMAT, plan.where, warning);
   }
   warn_about(plan);
-  emit_entries(plan, *file);
+  emit_entries(plan);
 }
 
 // False when the file gives no records.
 bool FolderEmitter::plan_outline(Plan& plan, const File& file) {
   JsonLexer lexer(file);
-  auto outline = read_outline(lexer, plan.keys, flavour_ == FrameworkFlavour::vllm_v0);
+  reader_.clear_oddities();
+  auto outline = read_outline(lexer, plan.keys, [&](std::string_view name, OutlineEntry& entry) {
+    return read_entry(plan, lexer, name, entry);
+  });
   if (!outline.ok()) {
     warn(ULPSCOPE_E_IO, plan.where, outline.error().message);
     return false;
@@ -118,6 +122,32 @@ bool FolderEmitter::plan_outline(Plan& plan, const File& file) {
        plan.outline.broken->message + "; --source-option salvage=true keeps the " + count +
            " entries before it");
   return false;
+}
+
+// Reads and keeps an entry. False when the text is broken.
+bool FolderEmitter::read_entry(Plan& plan, JsonLexer& lexer, std::string_view name, OutlineEntry& entry) {
+  if (plan.kept.size() % kEntriesBetweenLooks == 0) host_.check_cancelled();
+  switch (tape_.read(lexer)) {
+    case JsonRead::ok:
+      break;
+    case JsonRead::too_deep:
+      plan.kept.add_fault("nested deeper than 64 containers");
+      return true;
+    case JsonRead::too_large:
+      plan.kept.add_fault("an entry of more than 64 MiB");
+      return true;
+    case JsonRead::broken:
+      return false;
+  }
+  const DumpKey key = parse_dump_key(name);
+  if (const std::string fault = entry_fault(tape_, key); !fault.empty()) {
+    plan.kept.add_fault(fault);
+    return true;
+  }
+  reader_.read(tape_, key);
+  if (flavour_ == FrameworkFlavour::vllm_v0) entry.anchor = plan.anchors.is_anchor(key, reader_);
+  plan.kept.add(reader_);
+  return true;
 }
 
 // Steps and ranks of one run are dumped with one task; where they are not, each pair is compared by what both
@@ -205,50 +235,16 @@ void FolderEmitter::warn_about(const Plan& plan) {
          std::to_string(unknown) + " keys of no known form, the first is \"" + printable(example) + "\"");
 }
 
-void FolderEmitter::emit_entries(Plan& plan, const File& file) {
+void FolderEmitter::emit_entries(const Plan& plan) {
   first_op_ = next_op_;
-  const size_t count = plan.outline.entries.size();
-  if (plan.structure) {
-    for (size_t i = 0; i < count; ++i) emit_entry(plan, i, nullptr, {});
-    return;
+  for (size_t i = 0; i < plan.outline.entries.size(); ++i) {
+    if (i % kEntriesBetweenLooks == 0) host_.check_cancelled();
+    emit_entry(plan, i);
   }
-  JsonLexer lexer(file);
-  JsonTape tape;
-  size_t index = 0;
-  bool changed = false;
-  const Status status = walk_dump(
-      lexer, [&](std::string_view, JsonToken token) { skip_json_value(lexer, token); },
-      [&](std::string_view name) {
-        if (index == count) return false;
-        if (name != plan.keys.text(plan.outline.entries[index].key)) {
-          changed = true;
-          return false;
-        }
-        if (index % 256 == 0) host_.check_cancelled();
-        switch (tape.read(lexer)) {
-          case JsonRead::ok: {
-            const std::string fault = entry_fault(tape, plan.entry_keys[index]);
-            emit_entry(plan, index, fault.empty() ? &tape : nullptr, fault);
-            break;
-          }
-          case JsonRead::too_deep:
-            emit_entry(plan, index, nullptr, "nested deeper than 64 containers");
-            break;
-          case JsonRead::too_large:
-            emit_entry(plan, index, nullptr, "an entry of more than 64 MiB");
-            break;
-          case JsonRead::broken:
-            return true;
-        }
-        ++index;
-        return true;
-      });
-  if (changed || (index < count && !status.ok()))
-    warn(ULPSCOPE_E_FORMAT, plan.where, "the file changed while it was read");
-  emit_oddities(plan);
+  if (!plan.structure) emit_oddities(plan);
 }
 
-void FolderEmitter::emit_entry(const Plan& plan, size_t index, const JsonTape* tape, std::string_view fault) {
+void FolderEmitter::emit_entry(const Plan& plan, size_t index) {
   const OutlineEntry& entry = plan.outline.entries[index];
   const DumpKey& key = plan.entry_keys[index];
   op_.kind = key.kind;
@@ -262,13 +258,15 @@ void FolderEmitter::emit_entry(const Plan& plan, size_t index, const JsonTape* t
   op_.type = key.type;
   op_.stack = plan.stacks.stack(entry.key);
   op_.attributes_json.clear();
-  if (tape != nullptr) {
-    reader_.read(*tape, key);
+  const std::string_view fault = plan.structure ? std::string_view() : plan.kept.fault(index);
+  const bool has_record = !plan.structure && fault.empty();
+  if (has_record) {
+    plan.kept.recall(index, reader_);
     op_.attributes_json = reader_.attributes();
     if (flavour_ != FrameworkFlavour::torch_api) hint_phase(plan, index);
   }
   const uint32_t op = add_op();
-  if (tape != nullptr) return emit_tensors(plan, op);
+  if (has_record) return emit_tensors(plan, op);
   if (fault.empty()) return;
   warn(ULPSCOPE_E_FORMAT, plan.where + ": " + printable(op_.name), fault);
   emit_bad_tensor(op);

@@ -1,5 +1,5 @@
-// The second pass over a dump.json: its entries as records. And the records of folders that hold tensor files
-// only. Used by FrameworkDump.
+// A dump.json as records: its entries are read and kept, and emitted when the file is known to be whole. And
+// the records of folders that hold tensor files only. Used by FrameworkDump.
 #pragma once
 
 #include <ulpscope/plugin.hpp>
@@ -11,6 +11,7 @@
 
 #include "base/file.hpp"
 #include "formats/framework_dump.hpp"
+#include "formats/framework_dump_kept.hpp"
 #include "formats/framework_dump_outline.hpp"
 #include "formats/framework_dump_tree.hpp"
 
@@ -36,6 +37,8 @@ class FolderEmitter {
     std::string where;  // the file, relative to the dump root
     TextTable keys;
     DumpOutline outline;
+    KeptEntries kept;  // what the entries came to
+    AnchorFinder anchors;
     std::vector<DumpKey> entry_keys;  // by entry
     ConstructTree construct;
     StackTable stacks;
@@ -44,13 +47,14 @@ class FolderEmitter {
 
   void emit_json(const std::string& name);
   bool plan_outline(Plan& plan, const File& file);
+  bool read_entry(Plan& plan, JsonLexer& lexer, std::string_view name, OutlineEntry& entry);
   void plan_companions(Plan& plan);
   void plan_parents(Plan& plan);
   void plan_structure(Plan& plan);
   void warn_about(const Plan& plan);
   void warn_of_task(const Plan& plan);
-  void emit_entries(Plan& plan, const File& file);
-  void emit_entry(const Plan& plan, size_t index, const JsonTape* tape, std::string_view fault);
+  void emit_entries(const Plan& plan);
+  void emit_entry(const Plan& plan, size_t index);
   void emit_tensors(const Plan& plan, uint32_t op);
   void emit_bad_tensor(uint32_t op);
   void emit_oddities(const Plan& plan);
@@ -72,6 +76,7 @@ class FolderEmitter {
   DumpFolder folder_;
   uint32_t next_op_ = 0;   // the number that the host gives the next op
   uint32_t first_op_ = 0;  // the number of the current file's first entry
+  JsonTape tape_;
   EntryReader reader_;
   OpRecord op_;                           // reused
   TensorRecord tensor_;                   // reused

@@ -73,13 +73,23 @@ DType framework_dtype(std::string_view name) {
   return dtype_from_name(lower);
 }
 
-void EntryReader::read(const JsonTape& tape, const DumpKey& key) {
-  tape_ = &tape;
+void EntryReader::clear() {
   tensor_count_ = 0;
   needs_tree_ = false;
   attributes_.clear();
-  tree_ = "{";
+  tree_.clear();
   path_.clear();
+}
+
+EntryTensor& EntryReader::add_tensor() {
+  if (tensor_count_ == tensors_.size()) tensors_.emplace_back();
+  return tensors_[tensor_count_++];
+}
+
+void EntryReader::read(const JsonTape& tape, const DumpKey& key) {
+  clear();
+  tape_ = &tape;
+  tree_ = "{";
   const JsonNode& root = tape.at(0);
   if (key.form == KeyForm::debug) {
     section("output", Role::output, 0);
@@ -259,8 +269,7 @@ void EntryReader::tensor_leaf(uint32_t node) {
   tree_ += "{\"tensor\":";
   append_int(tree_, tensor_count_);
   tree_ += '}';
-  if (tensor_count_ == tensors_.size()) tensors_.emplace_back();
-  EntryTensor& tensor = tensors_[tensor_count_++];
+  EntryTensor& tensor = add_tensor();
   tensor.role = role_;
   tensor.path = path_;
   tensor.data_name.clear();

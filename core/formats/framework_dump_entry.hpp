@@ -57,6 +57,12 @@ class EntryReader {
   // The same tree, also when attributes() leaves it out.
   const std::string& tree() const { return tree_; }
 
+  // For entries that were kept: what it then answers for. add_tensor gives one with the texts, shape and
+  // numbers of an earlier entry in it.
+  void clear();
+  EntryTensor& add_tensor();
+  void set_attributes(std::string_view attributes) { attributes_ = attributes; }
+
   // Of all entries read since they were cleared.
   const EntryOddities& oddities() const { return oddities_; }
   void clear_oddities() { oddities_ = {}; }

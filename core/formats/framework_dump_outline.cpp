@@ -7,52 +7,26 @@
 #include "formats/json_tape.hpp"
 
 namespace ulpscope {
-namespace {
 
-// What a forward pass repeats at its start: the call without its number, and its arguments without their
-// first dimension, which is the number of tokens.
-class AnchorFinder {
- public:
-  // Reads the entry's value where the entry may be an anchor, else passes over it. False when the text is
-  // broken.
-  bool read(JsonLexer& lexer, std::string_view name, OutlineEntry& entry) {
-    const DumpKey key = parse_dump_key(name);
-    if (key.form != KeyForm::api || key.phase != Phase::forward ||
-        (!first_name_.empty() && key.counted != first_name_))
-      return skip_json_value(lexer, lexer.next());
-    const JsonRead read = tape_.read(lexer);
-    if (read != JsonRead::ok) return read != JsonRead::broken;
-    const std::string signature = signature_of(key);
-    if (first_name_.empty()) {
-      first_name_ = key.counted;
-      first_signature_ = signature;
-    }
-    entry.anchor = signature == first_signature_;
-    return true;
+bool AnchorFinder::is_anchor(const DumpKey& key, const EntryReader& entry) {
+  if (key.form != KeyForm::api || key.phase != Phase::forward) return false;
+  if (!first_name_.empty() && key.counted != first_name_) return false;
+  std::string signature = entry.tree();
+  for (size_t i = 0; i < entry.tensor_count(); ++i) {
+    const EntryTensor& tensor = entry.tensor(i);
+    signature += '|';
+    for (size_t dim = 1; dim < tensor.shape.size(); ++dim)
+      signature += std::to_string(tensor.shape[dim]) + ',';
   }
-
- private:
-  std::string signature_of(const DumpKey& key) {
-    reader_.read(tape_, key);
-    std::string text = reader_.tree();
-    for (size_t i = 0; i < reader_.tensor_count(); ++i) {
-      const EntryTensor& tensor = reader_.tensor(i);
-      text += '|';
-      for (size_t dim = 1; dim < tensor.shape.size(); ++dim) text += std::to_string(tensor.shape[dim]) + ',';
-    }
-    return text;
+  if (first_name_.empty()) {
+    first_name_ = key.counted;
+    first_signature_ = signature;
   }
+  return signature == first_signature_;
+}
 
-  std::string first_name_, first_signature_;
-  JsonTape tape_;
-  EntryReader reader_;
-};
-
-}  // namespace
-
-Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, bool find_anchors) {
+Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, const EntryVisitor& read_entry) {
   DumpOutline outline;
-  AnchorFinder anchors;
   bool in_data = false;
   const Status status = walk_dump(
       lexer,
@@ -65,9 +39,7 @@ Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, bool find_an
         in_data = true;
         OutlineEntry entry;
         entry.key = keys.add(name);
-        const bool whole =
-            find_anchors ? anchors.read(lexer, name, entry) : skip_json_value(lexer, lexer.next());
-        if (whole) outline.entries.push_back(entry);
+        if (read_entry(name, entry)) outline.entries.push_back(entry);
         return true;
       });
   if (status.ok()) return outline;

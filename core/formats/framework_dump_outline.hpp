@@ -1,9 +1,10 @@
-// The first pass over a dump.json: its header, its keys in order, and whether it is whole. Nothing is emitted
+// The pass over a dump.json: its header, its keys in order, and whether it is whole. Nothing is emitted
 // before this pass has succeeded, so that a file that breaks in its middle leaves no half of a dump behind.
 // Used by the scan of framework dumps only.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,10 +33,24 @@ struct DumpOutline {
   std::optional<Error> broken;  // the file ends or breaks behind the last entry
 };
 
-// Reads the outline. With find_anchors each entry is compared with the first: same name, same arguments that
-// are no tensors, same shapes but for the first dimension. format, with the byte: not JSON, no object, `data`
-// missing or no object. A file that breaks inside `data` is an answer with broken set.
-Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, bool find_anchors);
+// Tells which entries are like the first one: same name, same arguments that are no tensors, same shapes but
+// for the first dimension, which is the number of tokens. A forward pass repeats such a call at its start.
+class AnchorFinder {
+ public:
+  // entry: as it has just been read.
+  bool is_anchor(const DumpKey& key, const EntryReader& entry);
+
+ private:
+  std::string first_name_, first_signature_;
+};
+
+// Reads the value of an entry of that name from the lexer, and may mark the entry. False when the text is
+// broken.
+using EntryVisitor = std::function<bool(std::string_view, OutlineEntry&)>;
+
+// Reads the outline, and has each entry read. format, with the byte: not JSON, no object, `data` missing or
+// no object. A file that breaks inside `data` is an answer with broken set.
+Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, const EntryVisitor& read_entry);
 
 // Calls on_header(name, first token) for each member of the top object and on_entry(name) for each of `data`;
 // both read the value from the lexer. Stops when on_entry answers false. The errors of read_outline, a break
