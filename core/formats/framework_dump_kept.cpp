@@ -44,7 +44,9 @@ void KeptEntries::recall(size_t index, EntryReader& entry) const {
     read.data_name = texts_.text(tensor.data_name);
     read.digest = texts_.text(tensor.digest);
     read.fault = texts_.text(tensor.fault);
+    read.dtype_text.clear();  // what a later entry's dtype is compared with
     read.dtype = tensor.dtype;
+    read.has_bad_data_name = false;
     const auto* first = dims_.data() + tensor.first_dim;
     read.shape.assign(first, first + tensor.rank);
     read.stats = tensor.stats;

@@ -8,6 +8,43 @@
 
 namespace ulpscope {
 
+namespace {
+
+// Calls on_header(name, first token) for each member of the top object and on_entry(name) for each of `data`;
+// both read the value from the lexer. The errors of read_outline, a break in `data` included.
+template <class OnHeader, class OnEntry>
+Status walk_dump(JsonLexer& lexer, OnHeader on_header, OnEntry on_entry) {
+  const auto wrong = [&lexer](std::string_view what) {
+    return Error{Code::format, "byte " + std::to_string(lexer.offset()) + ": " + std::string(what)};
+  };
+  JsonToken token = lexer.next();
+  if (token == JsonToken::broken) return lexer.error();
+  if (token != JsonToken::begin_object) return wrong("expected an object");
+  bool has_data = false;
+  std::string name;
+  while ((token = lexer.next()) == JsonToken::key) {
+    name = lexer.text();
+    token = lexer.next();
+    if (token == JsonToken::broken) break;
+    if (name != "data") {
+      on_header(name, token);
+      continue;
+    }
+    if (token != JsonToken::begin_object) return wrong("expected data to be an object");
+    has_data = true;
+    while ((token = lexer.next()) == JsonToken::key) {
+      name = lexer.text();
+      on_entry(name);
+    }
+    if (token == JsonToken::broken) break;
+  }
+  if (token == JsonToken::broken || lexer.next() == JsonToken::broken) return lexer.error();
+  if (!has_data) return wrong("no member \"data\"");
+  return {};
+}
+
+}  // namespace
+
 bool AnchorFinder::is_anchor(const DumpKey& key, const EntryReader& entry) {
   if (key.form != KeyForm::api || key.phase != Phase::forward) return false;
   if (!first_name_.empty() && key.counted != first_name_) return false;
@@ -40,7 +77,6 @@ Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, const EntryV
         OutlineEntry entry;
         entry.key = keys.add(name);
         if (read_entry(name, entry)) outline.entries.push_back(entry);
-        return true;
       });
   if (status.ok()) return outline;
   if (!in_data) return status.error();

@@ -52,40 +52,6 @@ using EntryVisitor = std::function<bool(std::string_view, OutlineEntry&)>;
 // no object. A file that breaks inside `data` is an answer with broken set.
 Result<DumpOutline> read_outline(JsonLexer& lexer, TextTable& keys, const EntryVisitor& read_entry);
 
-// Calls on_header(name, first token) for each member of the top object and on_entry(name) for each of `data`;
-// both read the value from the lexer. Stops when on_entry answers false. The errors of read_outline, a break
-// in `data` included.
-template <class OnHeader, class OnEntry>
-Status walk_dump(JsonLexer& lexer, OnHeader on_header, OnEntry on_entry) {
-  const auto wrong = [&lexer](std::string_view what) {
-    return Error{Code::format, "byte " + std::to_string(lexer.offset()) + ": " + std::string(what)};
-  };
-  JsonToken token = lexer.next();
-  if (token == JsonToken::broken) return lexer.error();
-  if (token != JsonToken::begin_object) return wrong("expected an object");
-  bool has_data = false;
-  std::string name;
-  while ((token = lexer.next()) == JsonToken::key) {
-    name = lexer.text();
-    token = lexer.next();
-    if (token == JsonToken::broken) break;
-    if (name != "data") {
-      on_header(name, token);
-      continue;
-    }
-    if (token != JsonToken::begin_object) return wrong("expected data to be an object");
-    has_data = true;
-    while ((token = lexer.next()) == JsonToken::key) {
-      name = lexer.text();
-      if (!on_entry(name)) return {};
-    }
-    if (token == JsonToken::broken) break;
-  }
-  if (token == JsonToken::broken || lexer.next() == JsonToken::broken) return lexer.error();
-  if (!has_data) return wrong("no member \"data\"");
-  return {};
-}
-
 // Gives each entry its call number: that of its key, or the next free one where the key stood there before.
 void number_calls(DumpOutline& outline, const std::vector<DumpKey>& keys);
 

@@ -65,6 +65,20 @@ TEST_CASE("kept: an entry comes back as it was read, whichever was read in betwe
   CHECK(back.tensor(2).fault == "no shape");
 }
 
+TEST_CASE("kept: what was recalled leaves nothing in the entry that is read next") {
+  EntryReader reader;
+  KeptEntries kept;
+  read(reader, "{\"output\":[" + kFile + "]}");
+  kept.add(reader);
+  read(reader, "{\"output\":[" + kNumbers + "]}");
+  kept.add(reader);
+  kept.recall(0, reader);
+  read(reader, "{\"output\":[" + kNumbers + "]}");
+  CHECK(reader.tensor(0).dtype == DType::f32);
+  CHECK(reader.tensor(0).data_name.empty());
+  CHECK(reader.tensor(0).digest.empty());
+}
+
 TEST_CASE("kept: an entry of another element type stays one that is passed over") {
   EntryReader reader;
   read(reader, R"({"output":[{"type":"numpy.ndarray","shape":[2],"data_name":"a.npy"}]})");
