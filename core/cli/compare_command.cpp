@@ -239,9 +239,9 @@ class CompareCommand : public Command {
     table.golden = &*sides.golden;
     table.judgements = {"similarity"};
     table.judgement_columns.resize(1);
-    ULPSCOPE_ASSIGN(ThreadPool * workers, context.pool());
+    ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
     const MatchOptions match_options{request.fuzzy, request.has_mapping ? &request.mapping : nullptr,
-                                     request.merge_backend, workers};
+                                     request.merge_backend, pool};
     ULPSCOPE_ASSIGN(table.pairs, match(*sides.target, *sides.golden, match_options));
     judge.describe(table);
     if (table.pairs.items.empty() && table.pairs.ops.empty())
@@ -254,7 +254,6 @@ class CompareCommand : public Command {
       ULPSCOPE_TRY(open_folder(context, request, table, judge, command, folder, journal));
     }
     table.command = std::move(command);
-    ULPSCOPE_ASSIGN(ThreadPool * pool, context.pool());
     {
       MeasureProgress progress(context.quiet());
       MeasureOptions measure_options = request.measure;

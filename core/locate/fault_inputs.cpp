@@ -6,14 +6,9 @@
 
 #include "base/text.hpp"
 #include "locate/fault_finder.hpp"
+#include "locate/reductions.hpp"
 
 namespace ulpscope {
-namespace {
-
-bool reads(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
-
-}  // namespace
-
 // A collective gives what came in on any of its ranks.
 FaultFinder::Incoming FaultFinder::look_at_all_ranks(size_t op) {
   Incoming in = look_at_inputs(op);
@@ -32,7 +27,7 @@ FaultFinder::Incoming FaultFinder::look_at_inputs(size_t op) {
     const RowError& difference = rows_[static_cast<size_t>(row)];
     if (is_missing_input(row)) producer_state(row, in);  // never good because it is missing
     if (!difference.comparable || difference.value) continue;
-    if (!reads(table_.target->items()[target_item(row)].role)) continue;
+    if (!is_input(table_.target->items()[target_item(row)].role)) continue;
     if (!difference.identical || difference.shape_mismatch)
       look_at_input(op, row, in);
     else if (difference.blind)
@@ -145,7 +140,7 @@ void FaultFinder::pass_through(OpId target_op) {
   const OpRow& record = table_.target->ops()[target_op];
   OpState& state = one_sided_states_[target_op];
   for (ItemId item = record.first_item; item < record.first_item + record.item_count; ++item) {
-    if (!reads(table_.target->items()[item].role)) continue;
+    if (!is_input(table_.target->items()[item].role)) continue;
     const ItemId from = flows_[0].producer(item);
     if (from == kNoIndex) {
       const bool computed = flows_[0].linkable(item) && !is_weight(item);
@@ -253,7 +248,7 @@ void FaultFinder::collect_contents() {
   const auto read_by = [&](const DumpIndex& index, const ContentKeys& keys) {
     std::unordered_map<uint64_t, ItemId> contents;
     for (ItemId item = 0; item < index.items().size(); ++item)
-      if (reads(index.items()[item].role))
+      if (is_input(index.items()[item].role))
         if (const ContentKey key = content_key(index, keys, item); key.known())
           contents.emplace(key.folded(), item);
     return contents;

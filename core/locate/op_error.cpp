@@ -174,8 +174,6 @@ RowError of_masks(RowError error) {
   return error;
 }
 
-bool is_input(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
-
 void add_output(OpError& op, const RowError& error, int64_t row) {
   ++op.outputs;
   op.statistics |= error.statistics;

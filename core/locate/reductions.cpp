@@ -13,8 +13,6 @@ namespace {
 // A layer rounds what it adds to its input some tens of times; its long sums are kept in float32.
 constexpr double kRoundingsOfLayer = 32;
 
-bool is_input(Role role) { return role == Role::input || role == Role::kwarg || role == Role::parameter; }
-
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }

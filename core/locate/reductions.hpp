@@ -10,6 +10,11 @@
 
 namespace ulpscope {
 
+// Whether a call reads what stands in the role.
+inline bool is_input(Role role) {
+  return role == Role::input || role == Role::kwarg || role == Role::parameter;
+}
+
 // Of the calls of one dump, which must outlive it. Any thread.
 class Reductions {
  public:
