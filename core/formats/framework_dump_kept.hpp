@@ -18,6 +18,7 @@ namespace ulpscope {
 // One thread at a time.
 class KeptEntries {
  public:
+  KeptEntries();
   // Keeps what the reader has just read.
   void add(const EntryReader& entry);
   // Keeps an entry that has no record, with the reason.
@@ -28,8 +29,6 @@ class KeptEntries {
   std::string_view fault(size_t index) const { return texts_.text(entries_[index].fault); }
   // Makes the reader answer as after reading the entry, but for tree(). index: of an entry with a record.
   void recall(size_t index, EntryReader& entry) const;
-
-  KeptEntries();
 
  private:
   using TextId = uint32_t;  // of texts_; 0 is the empty text
